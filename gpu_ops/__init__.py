@@ -1,4 +1,5 @@
-"""Kernelscope's engine: filters, variants, devices and honest measuring, usable alone from Python or a shell."""
+"""Kernelscope's engine: filters, variants, devices and measurement, usable without the window from Python or a
+shell."""
 
 from __future__ import annotations
 
@@ -182,13 +183,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Public names are imported when first asked for, so that importing the package costs next to nothing."""
+    """Import public names on first access, so that importing the package itself is cheap."""
     if name not in _HOMES:
         raise AttributeError(f"module 'gpu_ops' has no attribute {name!r}")
     value = getattr(import_module(f"gpu_ops.{_HOMES[name]}"), name)
     if isfunction(value):
         value = public(value)
-        value.__module__, value.__qualname__ = __name__, name  # where pickle finds it
+        value.__module__, value.__qualname__ = __name__, name  # so that pickle finds it
     globals()[name] = value
     return value
 

@@ -4,7 +4,8 @@ import os
 import sys
 
 if __name__ == "__main__":
-    # Python puts the current folder first, where a stranger's json.py may lie; it is needed in a checkout only.
+    # Python puts the current folder first on the module path; it may contain an unrelated json.py, and only a checkout
+    # needs it.
     home = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     if not sys.flags.safe_path and os.path.realpath(sys.path[0]) != home:
         del sys.path[0]

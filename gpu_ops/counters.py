@@ -1,8 +1,8 @@
-"""The catalogue of counters: what a simulated GPU counts, and the figures that follow from the counts.
+"""The catalogue of counters: what a simulated GPU counts, and the metrics derived from these counts.
 
-Names are those of Nsight Compute and of NVIDIA's programming guide. A *request* is one memory instruction of one
-warp, a *sector* 32 aligned bytes, a *wavefront* one pass over the 32 banks of shared memory. Idea of the table: the
-summaries of NVIDIA's nvbench (tag, name, description, hint). One more counter is one entry here.
+Names are those of Nsight Compute and of NVIDIA's programming guide. A *request* is one memory instruction of one warp,
+a *sector* is 32 aligned bytes, a *wavefront* is one pass over the 32 banks of shared memory. The table follows the
+summaries of NVIDIA's nvbench (tag, name, description, hint). To add a counter, add one entry here.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from typing import Literal
 
 Hint = Literal["count", "ratio", "best"]
-"""How to print a value: whole, with three digits, or only beside the counter whose best case it is."""
+"""How to print a value: as an integer, with three digits, or only next to the counter whose ideal value it is."""
 
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter, or a figure made of counters.
+    """A counter, or a metric derived from counters.
 
-    `id` is its key in reports and X-rays; `name` stands after a number, in tables and lists; `unit` is the unit of
-    the number; `description` is a sentence in plain words. `column` heads its column beside source lines, where it has
-    one. `best` is the counter of this one's best case. A figure is the sum of its `parts`, divided by that
-    of `over` where there are any, times `scale`.
+    `id` is its key in reports and X-rays; `name` follows a number in tables and lists; `unit` is the unit of the
+    number; `description` is one sentence. `column` is the heading of its column next to source lines, if it has one.
+    `best` is the counter with the ideal value of this one. The value of a metric is the sum of its `parts`, divided by
+    the sum of `over` if there are any, times `scale`.
     """
 
     id: str
@@ -37,7 +37,7 @@ class Counter:
     scale: int = 1
 
     def value(self, counts: Mapping[str, int]) -> float:
-        """Its value for these counts by id; 0 where nothing was counted."""
+        """Its value, computed from counts by id; 0 where nothing was counted."""
         total = self.scale * sum(counts.get(part, 0) for part in self.parts or (self.id,))
         if not self.over:
             return total
@@ -189,36 +189,36 @@ CATALOGUE = (
     Counter("shared_ideal_wavefronts", "ideal shared-memory wavefronts", "wavefront",
             "Wavefronts of the same requests without bank conflicts.", hint="best"),
 )  # fmt: skip
-"""Counters and figures in the order in which they are shown."""
+"""Counters and metrics in display order."""
 COUNTERS: Mapping[str, Counter] = {c.id: c for c in CATALOGUE if not c.parts}
 """The counters by id."""
 FIGURES: Mapping[str, Counter] = {c.id: c for c in CATALOGUE if c.parts}
-"""The figures by id."""
+"""The metrics by id."""
 COLUMNS = tuple(c for c in CATALOGUE if c.column)
-"""The columns beside source lines."""
+"""The columns shown next to source lines."""
 
 
 ACCESSES = "thread_instructions"
-"""The counter that is there where accesses to memory were counted, and not only launches and instructions."""
+"""This counter exists only if memory accesses were counted, not merely launches and instructions."""
 
 
 def counter_name(id: str) -> str:
-    """The name of a counter or figure; the words of its id for one of a newer report."""
+    """The name of a counter or metric; for an unknown id of a newer report, the words of the id."""
     counter = COUNTERS.get(id) or FIGURES.get(id)
     return counter.name if counter else id.replace("_", " ")
 
 
 def value_of(id: str, counts: Mapping[str, int]) -> float | None:
-    """The value of a counter or figure for these counts; None where nothing that it rests on was counted. It is 0 where
-    accesses were counted and none was of its kind; a ratio also needs something to divide by."""
+    """The value of a counter or metric, or None if none of its counters was recorded. It is 0 if accesses were counted
+    and none was of its kind; a ratio also needs a non-zero denominator."""
     counter = COUNTERS.get(id) or FIGURES.get(id) or Counter(id, id, "", "")
     known = ACCESSES in counts or any(map(counts.get, counter.parts or (id,)))
     return counter.value(counts) if known and (not counter.over or any(map(counts.get, counter.over))) else None
 
 
 def counted_in(counts: Iterable[Mapping[str, int]]) -> tuple[str, ...]:
-    """The counters and figures that have a value in any of these counts, in the catalogue's order; ideal counts stand
-    beside others, and are none of their own. Unknown ones of a newer report come last."""
+    """The counters and metrics with a value in any of these counts, in the catalogue's order. Ideal counts are shown
+    next to others and are not listed themselves. Unknown ids of a newer report come last."""
     found = [dict(one) for one in counts]
     known = [c.id for c in CATALOGUE if c.hint != "best"]
     ids = dict.fromkeys([*known, *(id for one in found for id in one if id not in COUNTERS)])
@@ -226,6 +226,6 @@ def counted_in(counts: Iterable[Mapping[str, int]]) -> tuple[str, ...]:
 
 
 def in_order(ids: Iterable[str]) -> tuple[str, ...]:
-    """Each id once: those of the catalogue in its order, then the others in theirs."""
+    """Each id once: first those of the catalogue in its order, then the others in their own."""
     places = {id: place for place, id in enumerate(COUNTERS)}
     return tuple(sorted(dict.fromkeys(ids), key=lambda id: places.get(id, len(places))))

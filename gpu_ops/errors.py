@@ -1,4 +1,4 @@
-"""Every error a user can meet. One sentence each: what is wrong, what is allowed, what to do next."""
+"""All errors that a user can see. Each is one sentence: what is wrong, what is allowed, and the next step."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ FINE, BAD_INPUT, WRONG, UNAVAILABLE, REGRESSED, STOPPED = 0, 2, 3, 4, 5, 130
 """The exit codes of the command line."""
 FAILURE_CODES = {"unsupported": BAD_INPUT, "kernel": BAD_INPUT, "memory": UNAVAILABLE}
 LONGEST = 240
-"""The most characters of a name from outside that a sentence shows."""
+"""The maximum number of characters of an external name in a message."""
 LONGEST_MESSAGE = 400
-"""The most characters of a message that a person still reads."""
+"""The maximum number of characters of a message."""
 
 
 def plain(text: object, most: int = LONGEST) -> str:
-    """Text from outside, made safe for a sentence: on one line, without control characters, at most `most` long. A text
-    that is too long keeps both ends, because the last part of a path says most."""
+    """External text made safe for a message: on one line, without control characters, at most `most` characters. A text
+    that is too long keeps both ends, because the last part of a path is the most informative."""
     whole = str(text)
-    if len(whole) > 4 * most:  # nothing in the middle will be seen
+    if len(whole) > 4 * most:  # the middle is dropped in any case
         whole = whole[: 2 * most] + whole[-2 * most :]
     shown = "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in whole)
     if len(shown) <= most:
@@ -32,7 +32,7 @@ def plain(text: object, most: int = LONGEST) -> str:
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """A count with its noun: "1 file", "1,024 files"; `plural` where it is more than the noun with an s."""
+    """A count with its noun: "1 file", "1,024 files". `plural` is needed where adding an s is wrong."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
@@ -44,16 +44,17 @@ def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
 FLAG = re.compile(
     r"(?<![\w-])--([a-z][a-z0-9-]*)(?:=(\S*[^\s.,;)])| ([0-9]\w*|u?int\d+|float\d+|all|cpu|keep|none|zero)\b)?"
 )
-"""An option in a sentence, with its value behind a sign, or where it is a number or one of these words."""
+"""A command-line option in a message, with its value after an equals sign, or after a space if it is a number or one of
+these words."""
 COMMAND = "kernelscope "
-"""What begins a whole command, which stays as it is."""
+"""The beginning of a complete command, which is not changed."""
 ELSEWHERE = {"dtype": "convert(input, dtype)", "json": "path"}
-"""What in Python does the work of an option, where it is no argument of the same name."""
+"""What replaces an option in Python where it is not an argument of the same name."""
 
 
 def in_python(sentence: str) -> str:
-    """A sentence that names options of the command line, with Python's arguments in their place: `--limit 9` becomes
-    limit=9, `--nonfinite keep` becomes nonfinite="keep"."""
+    """A message that names command-line options, rewritten with Python's arguments: `--limit 9` becomes limit=9,
+    `--nonfinite keep` becomes nonfinite="keep"."""
     before, command, after = sentence.partition(COMMAND)
     return FLAG.sub(_argument, before) + command + after
 
@@ -67,8 +68,8 @@ def _argument(flag: re.Match[str]) -> str:
 
 
 class KernelscopeError(Exception):
-    """Parent of all errors raised on purpose; the command line returns `exit_code`. Its sentence names options as the
-    command line has them. One that leaves a public function of the package is `for_python`, and names arguments."""
+    """Base class of all errors raised on purpose; the command line returns `exit_code`. The message names command-line
+    options; `for_python` is the same error for callers of the package, with arguments in their place."""
 
     exit_code = 2
     for_python = False
@@ -86,13 +87,14 @@ class ParamError(KernelscopeError):
 
 
 class DeclarationError(KernelscopeError):
-    """A filter or a variant does not do what it declares; the message names it and says what it should do."""
+    """A filter or variant does not do what it declares; the message names it and the expected behaviour."""
 
     exit_code = 3
 
 
 class WrongResult(KernelscopeError):
-    """A result differs from the reference by more than its tolerance; the message says where and by how much."""
+    """A result differs from the reference by more than its tolerance; the message contains the position and the size of
+    the error."""
 
     exit_code = 3
 
@@ -102,8 +104,8 @@ class InputError(KernelscopeError):
 
 
 class NonFiniteError(InputError):
-    """An input holds NaN or infinity, and the caller did not say what to do with them. `problem` is the message without
-    the advice for the command line; `choices` are the rules that load() takes as `nonfinite`."""
+    """An input contains NaN or infinity, and the caller did not choose how to treat them. `problem` is the message
+    without the advice for the command line; `choices` are the values that load() accepts as `nonfinite`."""
 
     choices = ("keep", "zero")
 
@@ -116,17 +118,17 @@ class NonFiniteError(InputError):
 
 
 class DeviceError(KernelscopeError):
-    """A device, driver or library is not available here, or it failed during work."""
+    """A device, driver or library is not available on this machine, or it failed."""
 
     exit_code = 4
 
 
 class DeviceMemoryError(DeviceError):
-    """An allocation does not fit; the message gives needed and free bytes."""
+    """An allocation does not fit; the message contains the needed and the free bytes."""
 
 
 class PinnedMemoryError(DeviceMemoryError):
-    """The system grants no more page-locked memory of the host; the message says what to do."""
+    """The system grants no more page-locked host memory; the message names a remedy."""
 
     def __init__(self, needed: int, free: int) -> None:
         super().__init__(
@@ -137,15 +139,15 @@ class PinnedMemoryError(DeviceMemoryError):
 
 
 class LibraryMissing(DeviceError):
-    """A library for comparison is not installed here; the message says what to install."""
+    """A library that serves as a comparison is not installed; the message names the package to install."""
 
 
 class PeerMissing(DeviceError):
-    """A device has no second one beside it."""
+    """The machine has no second device of this kind."""
 
 
 class DeviceLost(DeviceError):
-    """A device's context is lost with everything in it; the process cannot use that device any more."""
+    """A device's context is destroyed, with all its memory; this process can no longer use that device."""
 
 
 class ReportError(KernelscopeError):
@@ -154,7 +156,7 @@ class ReportError(KernelscopeError):
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One line of the compiler's log. `line` and `column` count from 1; column 0 means unknown."""
+    """One message of the compiler's log. `line` and `column` count from 1; column 0 means unknown."""
 
     file: str
     line: int
@@ -168,8 +170,8 @@ class Diagnostic:
 
 
 class KernelError(KernelscopeError):
-    """A kernel does not compile, does not fit its name, arguments, block or grid, or stops itself. `findings` are those
-    of a simulated GPU up to then."""
+    """A kernel does not compile, does not match its name, arguments, block or grid, or traps. `findings` are those that
+    a simulated GPU had recorded by then."""
 
     findings: tuple[Any, ...] = ()
 
@@ -180,8 +182,8 @@ class KernelError(KernelscopeError):
 
 
 class LimitReached(KernelError):
-    """Compiling or simulating a kernel took more time or memory than it may. `limit` is the limit in words, such as
-    "30 s", `flag` the option that raises it, `place` where the kernel was."""
+    """Compiling or simulating a kernel exceeded a limit of time or memory. `limit` is the limit in words, such as "30
+    s", `flag` the option that raises it, `place` the kernel's position when it was stopped."""
 
     def __init__(self, limit: str, flag: str, place: str = "") -> None:
         self.limit, self.flag = limit, flag
@@ -189,13 +191,14 @@ class LimitReached(KernelError):
 
 
 class KernelFault(KernelError):
-    """A kernel died while it ran, for example of an illegal address. The process cannot use that device any more."""
+    """A kernel failed during execution, for example with an illegal address. This process can no longer use that
+    device."""
 
     exit_code = 3
 
 
 def public(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as the package gives it to a Python program: errors that leave it are `for_python`."""
+    """Wraps a public function for Python programs: errors that it raises are `for_python`."""
 
     @wraps(function)
     def call(*args: Any, **named: Any) -> Any:

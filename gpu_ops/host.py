@@ -1,4 +1,4 @@
-"""The memory of this machine."""
+"""The host's memory."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 def total_memory() -> int:
-    """Bytes of memory in this machine; 8 GiB where the system does not say."""
+    """Bytes of host memory; 8 GiB if the system does not report it."""
     return _memory("SC_PHYS_PAGES") or 8 << 30
 
 
 def free_memory() -> int:
-    """Bytes that can be allocated without swapping; half of all where the system does not say."""
+    """Bytes that can be allocated without swapping; half of the host memory if the system does not report it."""
     info = Path("/proc/meminfo")
     if info.is_file():
         for line in info.read_text().splitlines():

@@ -1,4 +1,4 @@
-"""What a notebook shows of inputs, runs and reports: small tables and pictures in HTML that needs nothing else."""
+"""HTML representations of inputs, runs and reports for notebooks: small tables and pictures without external files."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from gpu_ops.errors import in_python, plain
 
 Array = np.ndarray[Any, Any]
 SIDE = 256
-"""The most pixels of a picture along an axis."""
+"""The maximum number of pixels of a picture along an axis."""
 VERDICTS = {None: "not verified", True: "right", False: "WRONG"}
 MOST_ROWS = 200
-"""The most rows of a table that are shown."""
+"""The maximum number of table rows."""
 
 
 def html_of_input(input: Any) -> str:
-    """A picture of an Input, and what is known of it."""
+    """A picture of an Input, and its properties."""
     steps = (str(step.get("step", "")) for step in input.origin.get("steps", ()))
     known = {
         "kind": input.kind,
@@ -36,7 +36,7 @@ def html_of_input(input: Any) -> str:
 
 
 def html_of_run(run: Any) -> str:
-    """How a Run ended, and pictures of its outputs."""
+    """The status of a Run, and pictures of its outputs."""
     known: dict[str, object] = {"device": run.pick.device, **run.params, **run.pick.knobs}
     known["result"] = in_python(run.failure) or VERDICTS[run.ok]
     known |= {f"error of {id}": f"{e.relative:.2g}, {e.tolerance:.2g} allowed" for id, e in run.errors.items()}
@@ -48,14 +48,14 @@ def html_of_run(run: Any) -> str:
 
 
 def facts(title: str, known: Mapping[str, object], picture: str = "") -> str:
-    """A title, what is known by name, and a picture under it. All texts are escaped."""
+    """A title, a list of named properties, and a picture under it. All texts are escaped."""
     pairs = ((name, value) for name, value in known.items() if value != "")
     rows = "".join(f"<tr><th style='text-align:left'>{_text(a)}</th><td>{_text(b)}</td></tr>" for a, b in pairs)
     return f"<div><b>{_text(title)}</b><table>{rows}</table>{picture}</div>"
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table with headings; of many rows the first, and how many more there are."""
+    """A table with headings; if there are many rows, the first ones and the number of the others."""
     cells = [f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows[:MOST_ROWS]]
     more = f"<p>{len(rows) - MOST_ROWS} more rows</p>" if len(rows) > MOST_ROWS else ""
     head = "".join(f"<th>{_text(heading)}</th>" for heading in headings)
@@ -64,7 +64,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def drawn(array: Array, rank: int) -> str:
     """A picture of an image (H, W) or (H, W, C) of rank 2, or of the first channel of a signal (N,) or (N, C) of rank
-    1; "" of complex values and of less than two samples."""
+    1; "" for complex values and for fewer than two samples."""
     if array.dtype.kind == "c" or array.size < 2 or rank not in (1, 2):
         return ""
     return _image(array) if rank == 2 else _curve(array.reshape(len(array), -1)[:, 0])
@@ -79,7 +79,8 @@ def _text(value: object) -> str:
 
 
 def _image(array: Array) -> str:
-    """A PNG of every n-th pixel, gray or in colour; other types than uint8 from their lowest to their highest value."""
+    """A PNG of every n-th pixel, in grey or colour; types other than uint8 are scaled from their minimum to their
+    maximum."""
     step = -(-max(array.shape[:2]) // SIDE)
     part = array[::step, ::step]
     shown = part if part.ndim == 2 else part[..., :3] if part.shape[2] >= 3 else part[..., 0]
@@ -87,7 +88,7 @@ def _image(array: Array) -> str:
         low, high = _limits(shown)
         with np.errstate(invalid="ignore", over="ignore"):
             shown = np.nan_to_num((shown.astype(np.float64) - low) * (255 / (high - low))).clip(0, 255).astype(np.uint8)
-    lines = np.zeros((len(shown), 1 + shown[0].size), np.uint8)  # each begins with its filter: none
+    lines = np.zeros((len(shown), 1 + shown[0].size), np.uint8)  # each row begins with its filter type: none
     lines[:, 1:] = shown.reshape(len(shown), -1)
     head = struct.pack(">IIBBBBB", shown.shape[1], shown.shape[0], 8, 2 if shown.ndim == 3 else 0, 0, 0, 0)
     parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
@@ -100,7 +101,7 @@ def _chunk(name: bytes, content: bytes) -> bytes:
 
 
 def _curve(samples: Array) -> str:
-    """An SVG line through the lowest and the highest of every few samples."""
+    """An SVG line through the minimum and maximum of every few samples."""
     low, high = _limits(samples)
     count = max(1, -(-len(samples) // SIDE))
     groups = (samples[k : k + count] for k in range(0, len(samples), count))
@@ -114,7 +115,7 @@ def _curve(samples: Array) -> str:
 
 
 def _limits(values: Array) -> tuple[float, float]:
-    """The lowest and the highest finite value, apart from one another."""
+    """The minimum and maximum finite value, made unequal if they are the same."""
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     return low, high if high > low else low + 1.0

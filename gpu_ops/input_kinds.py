@@ -1,4 +1,5 @@
-"""Kinds of input: axes, spatial rank, the part that a simulated GPU takes, and the shapes that the contract tries."""
+"""Kinds of input: axes, spatial rank, the crop that a simulated GPU processes, and the shapes that the contract
+tests."""
 
 from __future__ import annotations
 
@@ -18,21 +19,21 @@ OF_PART = "simulated on "
 
 IMAGE_CHANNELS = (1, 3, 4)
 MOST_CHANNELS = 256
-"""Channels of a signal at most, as many as the largest caps of electrodes have. More is an image or a mistake."""
+"""The maximum number of channels of a signal: that of the largest EEG electrode caps. More is an image or a mistake."""
 
 ODD = ("NaN", "infinity")
-"""The contract's data with a few such values among random ones: for floating types of filters that take them."""
+"""Contract data with a few such values among random ones, for floating-point types of filters that accept them."""
 
 
 @dataclass(frozen=True)
 class InputKind:
-    """Everything that depends on the kind of an input alone.
+    """Everything that depends only on the kind of an input.
 
-    `rank` counts the spatial axes, which come first; channels come after them. `axes` gives the letters of the axes by
-    the number of dimensions. `part` is how much of each spatial axis a simulated GPU takes while a person waits.
-    `view` is the kind of output that shows such an input. `sample` is the default input. The contract tries `shapes`,
-    and floating types at the ends of their range with `ends`; every variant should take one of `usual`.
-    `largest_noise` is the largest size of noise in a sweep: the side of a square image, the length of a signal.
+    `rank` is the number of spatial axes, which come first; the channel axis follows. `axes` gives the letters of the
+    axes by number of dimensions. `part` is the extent of each spatial axis that a simulated GPU processes
+    interactively. `view` is the kind of output that displays such an input. `sample` is the default input. The contract
+    tests `shapes`, and floating-point types with the values `ends`; every variant should support one of `usual`.
+    `largest_noise` is the largest noise input in a sweep: the side of a square image, or the length of a signal.
     """
 
     id: Kind
@@ -52,7 +53,7 @@ class InputKind:
 
     @property
     def title(self) -> str:
-        """The kind in a sentence."""
+        """The kind as it is written in a sentence."""
         return f"{'an' if self.id[0] in 'aeiou' else 'a'} {self.id}"
 
     def spatial(self, shape: Shape) -> Shape:
@@ -60,25 +61,25 @@ class InputKind:
         return shape[: self.rank]
 
     def width_first(self, shape: Shape) -> Shape:
-        """The extents in the order in which people say them: of an image its width, its height, and its channels."""
+        """The extents in display order: for an image width, height, channels."""
         return (*reversed(self.spatial(shape)), *shape[self.rank :])
 
     def size_text(self, shape: Shape, by: str = " x ") -> str:
-        """The extents as people say them: "640 x 480", with channels "640 x 480 x 3"."""
+        """The extents as text: "640 x 480", with channels "640 x 480 x 3"."""
         return by.join(map(str, self.width_first(shape)))
 
     def channels_of(self, shape: Shape) -> int:
-        """Interleaved values of a pixel or sample."""
+        """Interleaved values per pixel or sample."""
         return shape[self.rank] if len(shape) > self.rank else 1
 
     def middle(self, shape: Shape, extents: Shape) -> Part:
-        """The part of those extents in the middle, no larger than the array."""
+        """The centre crop of those extents, no larger than the array."""
         cut = zip(self.spatial(shape), extents, strict=True)
         starts = [(max(0, (n - side) // 2), min(n, side)) for n, side in cut]
         return tuple(slice(start, start + side) for start, side in starts)
 
     def middle_extents(self, shape: Shape) -> Shape:
-        """The extents of the part of an array that a simulated GPU takes while a person waits."""
+        """The extents of the crop that a simulated GPU processes interactively."""
         return tuple(cut.stop - cut.start for cut in self.middle(shape, self.part))
 
     def noise(self, size: int) -> dict[str, Any]:
@@ -97,7 +98,7 @@ def centred(spans: Sequence[tuple[int, int]], whole: Sequence[int]) -> bool:
 
 
 def time_axis(rate: float | None) -> Axis:
-    """The axis of a signal: seconds where its rate in hertz is known, else samples."""
+    """The axis of a signal: in seconds if its rate in hertz is known, else in samples."""
     return Axis(*TIME, step=1 / rate) if rate else Axis("sample")
 
 
@@ -136,6 +137,6 @@ SIGNAL = InputKind(
     largest_noise=1 << 24,
 )
 STACK = InputKind("stack", "a stack is (D, H, W)", 3, {3: "zyx"}, (1,), element="voxel")
-"""No filter takes one yet, and no file gives one."""
+"""No filter accepts one yet, and no file format yields one."""
 
 INPUT_KINDS: Mapping[str, InputKind] = {kind.id: kind for kind in (IMAGE, SIGNAL, STACK)}

@@ -1,4 +1,4 @@
-"""What a filter is applied to: an array with its meaning, and what its file says beside the values."""
+"""The input of a filter: an array with its axes and rate, and the metadata of its file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_ops.task import Meta
 
 
 class Pixel(NamedTuple):
-    """The size of a pixel, or the distance of two: along y and x, in a unit such as "µm"."""
+    """The size of a pixel, or the pixel spacing, along y and x, in a unit such as "µm"."""
 
     y: float
     x: float
@@ -23,9 +23,9 @@ class Pixel(NamedTuple):
 
 
 class FrameAxes(NamedTuple):
-    """The axes along which the frames of a stack lie, the slowest first: `letters` out of T, Z and C (time, depth,
-    channel) with as many `counts`; "" where they are unknown. `interval` is the time from frame to frame along T in
-    seconds, `distance` that of two planes along Z in millimetres; 0 where they are unknown."""
+    """The axes of the frames of a stack, the slowest first: `letters` out of T, Z and C (time, depth, channel) with
+    their `counts`; "" if unknown. `interval` is the time between frames along T in seconds, `distance` the spacing of
+    planes along Z in millimetres; 0 if unknown."""
 
     letters: str = ""
     counts: tuple[int, ...] = ()
@@ -35,9 +35,9 @@ class FrameAxes(NamedTuple):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a file says beside its values: how many `frames` it has, of which the input shows one or a projection, the
-    size of a pixel where it is known, the names of a signal's channels and the units of their values where they have
-    some, the time of its first sample in seconds, and the axes of frames."""
+    """The metadata of a file: its number of `frames`, of which the input is one or a projection; the pixel size if
+    known; the names and units of a signal's channels if given; the time of its first sample in seconds; and the axes of
+    the frames."""
 
     frames: int = 1
     pixel: Pixel | None = None
@@ -47,17 +47,17 @@ class Facts:
     frame_axes: FrameAxes = FrameAxes()
 
     def describe(self, form: Form) -> Form:
-        """The form of the input, or of an output made of it, with these facts."""
+        """The form of the input, or of an output derived from it, with this metadata."""
         return form.described(self.labels, self.units, self.start)
 
 
 @dataclass(frozen=True, eq=False)
 class Input:
-    """An array with its meaning.
+    """An array with its axes, rate and origin.
 
-    `axes` names each axis ("yx", "yxc", "t", "tc", or any letters for a stack). `rate` is in hertz. `origin` is
-    JSON: {"path", "hash"} or {"generator", "seed", …}, then {"steps": […]} with the changes since.
-    `clean` is the noise-free original where there is one, `facts` what the file says beside the values.
+    `axes` names each axis ("yx", "yxc", "t", "tc", or any letters for a stack). `rate` is in hertz. `origin` is JSON:
+    {"path", "hash"} or {"generator", "seed", …}, then {"steps": […]} with all later changes. `clean` is the noise-free
+    original if there is one, `facts` the metadata of the file.
     """
 
     kind: Kind
@@ -75,7 +75,7 @@ class Input:
         return Meta(self.kind, self.array.shape, self.array.dtype.name, self.finite, rate=self.rate)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-        """The array itself, for numpy.asarray and for libraries that draw."""
+        """The array itself, for numpy.asarray and for plotting libraries."""
         return np.array(self.array, dtype=dtype, copy=copy)
 
     def _repr_html_(self) -> str:

@@ -1,7 +1,7 @@
-"""Where Numba keeps compiled loops: beside the code, else in the person's cache, else in a folder of this process.
+"""Where Numba caches compiled loops: next to the code, else in the user's cache, else in a temporary folder.
 
-Numba itself ends every run where it can write to neither of the first two, as in a read-only installation of a user
-without a home.
+Numba itself raises an error if it can write to neither of the first two, as in a read-only installation of a user
+without a home directory.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ VARIABLE = "NUMBA_CACHE_DIR"
 
 
 def settle_loop_cache(package: Path) -> None:
-    """Give Numba a temporary folder where it has no place of its own for the loops of a package. Processes that this
-    one starts have the same folder, which ends with it."""
-    # Numba takes its folder from a file of the current folder as well, and loads what lies there as code; a variable,
-    # even an empty one, goes before it.
+    """Give Numba a temporary folder if it cannot write a package's cache elsewhere. Child processes use the same
+    folder, which is deleted when this process ends."""
+    # Numba also reads its folder from a file in the current folder, and executes the cached code found there; a
+    # variable,
+    # even an empty one, takes precedence.
     os.environ.setdefault(VARIABLE, "")
     if os.environ[VARIABLE] or _writable(package) or _usable(_own_cache()):
         return
-    with suppress(OSError):  # without any folder Numba says so itself
+    with suppress(OSError):  # without any folder Numba itself raises the error
         folder = tempfile.mkdtemp(prefix="kernelscope-loops-")
         os.environ[VARIABLE] = folder
         if "numba" in sys.modules:
@@ -34,7 +35,7 @@ def settle_loop_cache(package: Path) -> None:
 
 
 def _own_cache() -> Path | None:
-    """Numba's folder in the cache of the person; None where there is no home."""
+    """Numba's folder in the user's cache; None without a home directory."""
     from platformdirs import user_cache_path
 
     with suppress(RuntimeError):
@@ -43,13 +44,13 @@ def _own_cache() -> Path | None:
 
 
 def _writable(package: Path) -> bool:
-    """Whether compiled code can lie beside the modules of a package."""
+    """Whether compiled code can be written next to the modules of a package."""
     beside = package / "__pycache__"
     return os.access(beside if beside.is_dir() else package, os.W_OK)
 
 
 def _usable(folder: Path | None) -> bool:
-    """Whether a folder is there, or can be made, and files can be made in it."""
+    """Whether a folder exists or can be created, and files can be created in it."""
     if folder is None:
         return False
     try:

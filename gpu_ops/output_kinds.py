@@ -1,4 +1,5 @@
-"""Kinds of output: which arrays one may be, how two compare, the figures of its statistics, and a line about it."""
+"""Kinds of output: which arrays each allows, how two results are compared, which values enter its statistics, and a
+summary line."""
 
 from __future__ import annotations
 
@@ -20,16 +21,17 @@ CHANNEL = "channel"
 TIME = ("time", "s")
 """The name and the unit of an axis of times."""
 SQUARE = "unit²"
-"""Stands for the square of the input's unit in the unit of an output, such as "unit²/Hz"."""
+"""A placeholder for the square of the input's unit in the unit of an output, such as "unit²/Hz"."""
 OF_INPUT: tuple[ViewKind, ...] = ("image", "signal", "spectrum")
-"""Kinds of output whose values have the unit of the input where a filter names none."""
+"""Kinds of output whose values have the unit of the input unless the filter names one."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of an array. Element k lies at `start` + k · `step`, in `unit`, which is empty for plain numbers; of
-    bars it reaches from there to the next one. Where there are `labels`, each element has a name instead. Places that
-    lie `period` apart are the same, such as frequencies the sampling rate apart; 0 where nothing repeats."""
+    """One axis of an array. Element k is at `start` + k · `step`, in `unit`, which is empty for plain numbers; a bar
+    extends from there to the next one. If there are `labels`, each element has a name instead. Positions that differ by
+    `period` are equivalent, such as frequencies that differ by the sampling rate; 0 for an axis that is not
+    periodic."""
 
     name: str
     unit: str = ""
@@ -39,19 +41,19 @@ class Axis:
     period: float = 0.0
 
     def at(self, index: float) -> float:
-        """The position of an element, in the axis's unit; `index` need not be whole."""
+        """The position of an element, in the axis's unit; `index` may be fractional."""
         return self.start + self.step * index
 
     def places(self, count: int) -> Array:
-        """The positions of the first `count` elements, in the axis's unit; of labels the labels."""
+        """The positions of the first `count` elements, in the axis's unit, or their labels."""
         return np.array(self.labels[:count]) if self.labels else self.start + self.step * np.arange(count)
 
     def index(self, place: float) -> float:
-        """The element that lies at `place`."""
+        """The element at position `place`."""
         return (place - self.start) / self.step
 
     def text(self, index: float) -> str:
-        """An element's place in words: "frequency 12.5 Hz"."""
+        """An element's position as text: "frequency 12.5 Hz"."""
         if self.labels:
             return self.labels[int(index)]
         value = self.at(index)
@@ -65,8 +67,9 @@ class Axis:
 
 @dataclass(frozen=True)
 class Band:
-    """A part of a pyramid's array: the coefficients of one level and orientation. Level 1 is the finest; orientation is
-    approximation or detail of signals, approximation, horizontal, vertical or diagonal of images."""
+    """A band of a pyramid's array: the coefficients of one level and orientation. Level 1 is the finest. The
+    orientation is approximation or detail for signals, and approximation, horizontal, vertical or diagonal for
+    images."""
 
     level: int
     orientation: str
@@ -81,9 +84,9 @@ class Band:
 
 @dataclass(frozen=True)
 class Form:
-    """The form of an output's array: its shape, its dtype, an Axis for each dimension, and the bands of a pyramid.
-    Where they are known, `label` is the name of the only channel of an array without an axis of channels, and `unit`
-    that of the input's values."""
+    """The form of an output's array: its shape, its dtype, an Axis for each dimension, and the bands of a pyramid. If
+    known, `label` is the name of the only channel of an array without a channel axis, and `unit` that of the input's
+    values."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -94,22 +97,22 @@ class Form:
 
     @property
     def rank(self) -> int:
-        """The number of axes that are not of channels."""
+        """The number of axes, the channel axis excluded."""
         return sum(axis.name != CHANNEL for axis in self.axes)
 
     def channels_last(self, array: Array) -> Array:
-        """An array of this form with its axis of channels, where it has one, behind the others."""
+        """An array of this form with its channel axis, if any, moved to the end."""
         places = [place for place, axis in enumerate(self.axes) if axis.name == CHANNEL]
         return np.moveaxis(array, places, [-1] * len(places)) if places else array
 
     @property
     def width_first(self) -> tuple[int, ...]:
-        """The extents in the order in which people say them: those along x before those along y."""
+        """The extents in display order: x before y."""
         y_first = self.rank == 2 and self.axes[0].name.split()[-1:] == ["y"]
         return (*self.shape[1::-1], *self.shape[2:]) if y_first else self.shape
 
     def named(self, labels: Sequence[str]) -> Form:
-        """The form with these names of its channels, where it has as many and no names of its own."""
+        """The form with these channel names, if their number matches and the form has no names yet."""
         own = [place for place, axis in enumerate(self.axes) if axis.name == CHANNEL and not axis.labels]
         if len(own) != 1 or self.shape[own[0]] != len(labels):
             return self
@@ -117,8 +120,8 @@ class Form:
         return replace(self, axes=axes)
 
     def described(self, labels: Sequence[str], units: Sequence[str], start: float) -> Form:
-        """The form with what is known of a signal: the names of its channels, the unit of its values, where all
-        channels have the same, and axes of seconds that begin `start` later."""
+        """The form with the metadata of a signal: the names of its channels, the unit of its values if all channels
+        share one, and time axes that begin `start` seconds later."""
         form, common = self.named(labels), units[0] if len(set(units)) == 1 else ""
         timed = ((axis, (axis.name, axis.unit) == TIME) for axis in form.axes)
         axes = tuple(replace(axis, start=axis.start + start) if times else axis for axis, times in timed)
@@ -126,7 +129,7 @@ class Form:
         return replace(form, axes=axes, label=labels[0] if alone else "", unit=common)
 
     def unit_of(self, kind: ViewKind, unit: str, own: str = "") -> str:
-        """The unit of an output's values: `unit` as the filter declares it, with the input's unit in it where that is
+        """The unit of an output's values: `unit` as the filter declares it, with the input's unit inserted if that is
         known; `own` is that of one channel."""
         known = own or self.unit
         if not known or (not unit and kind not in OF_INPUT):
@@ -144,17 +147,18 @@ class Form:
         return replace(self, shape=(*extents, *rest), axes=axes, bands=() if part else self.bands)
 
     def begin_at(self, place: tuple[int, ...]) -> Form:
-        """The same with axes that begin at these elements of their own, for a part of something larger."""
+        """The same with axes that begin at these elements, for a part of a larger array."""
         starts = (*place, *(0,) * (len(self.axes) - len(place)))
         return replace(self, axes=tuple(axis.cut(start) for axis, start in zip(self.axes, starts, strict=True)))
 
 
 @dataclass(frozen=True)
 class Marks:
-    """The rows of a table are marks over the outputs `over`, whichever of them is shown. `x` names the column of their
-    place along the axis of a curve, and `y` that of their height; of a picture they are places along the second and the
-    first axis. The number of the column `label` stands beside a mark, without one that of `x`. Rows of zeros are
-    unused. A table of several channels has the columns of each side by side, their names followed by numbers."""
+    """How to draw the rows of a table as marks over the outputs `over`, whichever of them is shown. `x` names the
+    column with the position along a curve's axis, and `y` the height; over a picture they are the positions along the
+    second and the first axis. The number in the column `label`, or else in `x`, is written next to a mark. Rows of
+    zeros are unused. A table of several channels has the columns of each channel in turn, their names followed by
+    numbers."""
 
     over: tuple[str, ...]
     x: str
@@ -162,7 +166,7 @@ class Marks:
     label: str = ""
 
     def columns(self, form: Form) -> list[tuple[int, int, int]]:
-        """The columns of x, y and label in a table of that form, for each channel; [] where one is missing."""
+        """The columns of x, y and label in a table of that form, for each channel; [] if one is missing."""
         stems = [re.sub(r" \d+$", "", name) for name in form.axes[-1].labels]
         x, y, label = ([k for k, s in enumerate(stems) if s == n] for n in (self.x, self.y, self.label or self.x))
         return list(zip(x, y, label, strict=False))
@@ -172,7 +176,7 @@ REAL = ("uint8", "uint16", "float32", "float64")
 WHOLE = ("uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64")
 COMPLEX = ("complex64", "complex128")
 NUMBERS = ("bool", *WHOLE, "float16", "float32", "float64")
-"""What an image may hold: all numbers that are not complex, and bool for masks."""
+"""What an image may contain: all real numbers, and bool for masks."""
 TABLE_FILES, NUMBER_FILES = (".csv", ".npy", ".json"), (".txt", ".npy", ".json")
 SIGNAL_FILES = (".npy", ".wav", ".flac", ".csv", ".txt")
 CURVE, PICTURE = "plt.plot({axes}[0], {array})", "plt.imshow({array}, cmap='gray')"
@@ -185,28 +189,29 @@ def whole_array(array: Array) -> Array | None:
 
 
 def colours(array: Array) -> Array | None:
-    """An image without its alpha, which is no brightness."""
+    """An image without its alpha channel, which is not a brightness."""
     return array[..., :3] if array.ndim == 3 and array.shape[2] == 4 else array
 
 
 def magnitudes(array: Array) -> Array | None:
-    """The magnitudes of complex values; others as they are."""
+    """The magnitudes of complex values; other values unchanged."""
     return np.abs(array) if array.dtype.kind == "c" else array
 
 
 def nothing(array: Array) -> Array | None:
-    """None: a few numbers of different meaning have no statistics."""
+    """None: a few numbers of different meaning have no common statistics."""
     return None
 
 
 @dataclass(frozen=True)
 class OutputKind:
-    """What holds for every output of a kind.
+    """Everything that holds for all outputs of a kind.
 
-    `dtypes` and `ranks` are those that its array may have. `figures(array)` gives the values for statistics, None where
-    there are none. `formats` are the endings of files that can hold one, the default first. `summarise(array, form,
-    unit)` is one line about it. `heard` says that a sound output can play it. Errors are absolute differences in every
-    kind: of complex values the modulus of the difference, of integers exact; see `difference`."""
+    `dtypes` and `ranks` are those that the array may have. `figures(array)` gives the values for statistics, or None.
+    `formats` are the file extensions that can store one, the default first. `summarise(array, form, unit)` is a
+    one-line summary. `heard` means that a sound output can play it. Errors are absolute differences in every kind: the
+    modulus of the difference of complex values, exact for integers; see `difference`.
+    """
 
     id: ViewKind
     dtypes: tuple[str, ...]
@@ -220,11 +225,11 @@ class OutputKind:
 
     @property
     def stack_formats(self) -> tuple[str, ...]:
-        """The endings of files that can hold many of them as the frames of a stack, the default first."""
+        """The file extensions that can store many of them as the frames of a stack, the default first."""
         return tuple(suffix for suffix in (".npy", ".tif") if suffix in self.formats)
 
     def fault(self, dtype: str, rank: int) -> str:
-        """Why an array cannot be of this kind, as the rest of a sentence; "" for one that can."""
+        """Why an array cannot be of this kind, as the end of a sentence; "" if it can."""
         if dtype not in self.dtypes:
             return f"{dtype}, and {self.title} holds {', '.join(self.dtypes)}"
         if rank not in self.ranks:
@@ -271,13 +276,13 @@ def subtracted(a: Array, b: Array) -> Array:
 
 
 def _halves(array: Array) -> tuple[Array, Array]:
-    """Integers as h · 2^32 + l, both in float64, which holds them and their differences exactly."""
+    """Integers as h · 2^32 + l, both in float64, which represents them and their differences exactly."""
     wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
     return (wide >> 32).astype(np.float64), (wide & 0xFFFFFFFF).astype(np.float64)
 
 
 def largest_magnitude(array: Array) -> float:
-    """The largest finite magnitude of an array; 0 of an empty one. Integers count exactly."""
+    """The largest finite magnitude of an array; 0 for an empty one. Integers are exact."""
     if not array.size:
         return 0.0
     if array.dtype.kind in "bui":
@@ -325,14 +330,14 @@ def _range(values: Array) -> tuple[Any, Any] | None:
 
 
 def summarise_bars(array: Array, form: Form, unit: str) -> str:
-    """How many bars there are, over what, and how much is in them."""
+    """The number of bars, their axis, and their total."""
     axis, bins = form.axes[-1], form.shape[-1]
     span = f"{axis.at(0):.6g} … {axis.at(bins):.6g} {axis.unit}".strip()
     return f"{counted(bins, 'bar')} over {axis.name} {span}, {array.sum():.9g} {unit}".strip()
 
 
 def summarise_bands(array: Array, form: Form, unit: str) -> str:
-    """How many levels a pyramid has."""
+    """The number of levels of a pyramid."""
     levels = len({band.level for band in form.bands})
     return f"{counted(levels, 'level')}, {counted(len(form.bands), 'band')}, {_extent(form)} {form.dtype}"
 
@@ -343,7 +348,7 @@ def summarise_number(array: Array, form: Form, unit: str) -> str:
 
 
 def summarise_table(array: Array, form: Form, unit: str) -> str:
-    """The rows by name, or their number where they are many."""
+    """The rows by name, or their number if there are many."""
     rows = array.reshape(len(array), math.prod(array.shape[1:]))
     if rows.shape[1] == 1 and len(rows) <= 8:
         return ", ".join(
@@ -353,7 +358,7 @@ def summarise_table(array: Array, form: Form, unit: str) -> str:
 
 
 def summarise_spans(array: Array, form: Form, unit: str) -> str:
-    """How many spans, and from the first start to the last end."""
+    """The number of spans, and the time from the first start to the last end."""
     if not len(array):
         return "no activity"
     return f"{counted(len(array), 'span')} in {_with_unit(array[:, 1].max() - array[:, 0].min(), 's')}"
@@ -379,5 +384,5 @@ OUTPUT_KINDS: Mapping[str, OutputKind] = {
         OutputKind("timeline", ("float64",), (2,), TABLE_FILES, nothing, summarise_spans, True),
     )
 }
-"""By id. Bars are counts, (B,) or (C, B) of channels, whose last axis says where the bars lie. A timeline is (S, 4):
-start and end in seconds, stream, bytes."""
+"""By id. Bars are counts, (B,) or (C, B) with channels; the last axis has their positions. A timeline is (S, 4): start
+and end in seconds, stream, bytes."""

@@ -1,4 +1,4 @@
-"""Parameters as data, from which forms, command-line flags and checks are made."""
+"""Parameters as data, from which forms, command-line flags and checks are generated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Values = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Curve:
-    """A function that a choice stands for: y over x."""
+    """A function that a choice represents: y over x."""
 
     name: str
     x: tuple[float, ...]
@@ -26,8 +26,8 @@ class Curve:
 
 @dataclass(frozen=True)
 class Look:
-    """What a form shows of many choices: `family(choice)` is the heading under which one stands, `curves(choice)` the
-    functions that it stands for. They may take a moment and load a library, so ask for them only to draw them."""
+    """How a form displays many choices: `family(choice)` is the heading of its group, `curves(choice)` the functions
+    that it represents. Computing them may load a library, so call it only when they are drawn."""
 
     family: Callable[[Any], str]
     curves: Callable[[Any], tuple[Curve, ...]]
@@ -35,8 +35,8 @@ class Look:
 
 @dataclass(frozen=True)
 class Ring:
-    """The parameter is the radius of a ring over the picture of the output `over`, in the unit of its axes: about zero,
-    or about the place of the parameter `about`. The ring stays outside that of the parameter `beyond`."""
+    """The parameter is the radius of a ring drawn over the output `over`, in the unit of its axes, centred at zero or
+    at the position given by the parameter `about`. It is always larger than the ring of the parameter `beyond`."""
 
     over: str
     about: str = ""
@@ -45,8 +45,8 @@ class Ring:
 
 @dataclass(frozen=True)
 class Place:
-    """The parameter is a place over the picture of the output `over`, along its first axis, and the parameter `across`
-    is that along the second. `mirrored` says that the point opposite, at minus both, means the same."""
+    """The parameter is a position on the first axis of the output `over`, and the parameter `across` the position on
+    the second. `mirrored` means that the opposite point, with both signs inverted, is equivalent."""
 
     over: str
     across: str
@@ -55,9 +55,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Threshold:
-    """The parameter is what the magnitudes of the details of the pyramid `over` are compared with. Where it does not
-    matter, each detail band has a threshold in the output `table`: row `first` + k is that of the k-th detail band of
-    the form, with one column or one for each channel."""
+    """The parameter is a threshold for the magnitudes of the details of the pyramid `over`. If it is inactive, the
+    output `table` has the threshold of each detail band: row `first` + k for the k-th band of the form, with one
+    column, or one per channel."""
 
     over: str
     table: str
@@ -65,19 +65,20 @@ class Threshold:
 
 
 Handle = Ring | Place | Threshold
-"""How a person moves a parameter with the mouse over an output."""
+"""How a parameter is dragged with the mouse over an output."""
 
 
 @dataclass(frozen=True)
 class Param:
-    """One parameter or knob. Forms, command-line flags and checks are made from it; its kind is its default's type.
+    """One parameter or knob, from which forms, command-line flags and checks are generated; its default's type is its
+    kind.
 
-    Numbers lie in low…high, at low + k·step where `step` is given. A tuple default is a fixed number of floats, each in
-    low…high and, where `step` is given, at such a place. `when` are the values of other parameters with which it
-    matters: {"rule": ("manual",)}; `channels` the numbers of channels with which it does, () for all. `tries` are the
-    values that the contract tries; () means all choices, or the limits and two between. `look` says how a form shows
-    choices that are many. `sweep` are the values that a sweep proposes; () means doublings. `handle` says over which
-    output a window draws it to be dragged. `formerly` are its names in the version before, which are still accepted.
+    Numbers are in low…high, and equal low + k·step if `step` is given. A tuple default is a fixed number of floats,
+    each with the same limits. `when` are the values of other parameters for which this one is active: {"rule":
+    ("manual",)}; `channels` are the numbers of channels for which it is, () for all. `tries` are the values that the
+    contract tests; () means all choices, or the limits and two values between. `look` describes how a form displays
+    many choices. `sweep` are the values that a sweep proposes; () means powers of two. `handle` names the output over
+    which a window draws it for dragging. `formerly` are its names in the previous version, which are still accepted.
     """
 
     name: str
@@ -97,12 +98,12 @@ class Param:
     formerly: tuple[str, ...] = ()
 
     def matters(self, values: Values) -> bool:
-        """Whether it has an effect beside these values of the other parameters."""
+        """Whether it has an effect with these values of the other parameters."""
         return holds(self.when, values)
 
     @property
     def allowed(self) -> str:
-        """The allowed values in words."""
+        """The allowed values as text."""
         if self.choices:
             return "one of " + ", ".join(str(c) for c in self.choices)
         if isinstance(self.default, bool):
@@ -119,7 +120,7 @@ class Param:
         return f"{kind} from {self.low:g} to {self.high:g}{steps}"
 
     def check(self, value: object) -> Value:
-        """The value in the parameter's own type. Raises ParamError that names the allowed values."""
+        """The value converted to the parameter's type. Raises ParamError that names the allowed values."""
         try:
             result = self._convert(value)
         except (TypeError, ValueError, OverflowError):
@@ -170,19 +171,18 @@ class Param:
 
 
 def holds(when: Mapping[str, tuple[Value, ...]], values: Values) -> bool:
-    """Whether every value that `when` names is among those that it allows."""
+    """Whether every value listed in `when` is one that it allows."""
     return all(values[name] in allowed for name, allowed in when.items())
 
 
 def with_names_of_today(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values by the names that the parameters have in this version."""
+    """The values, with former parameter names replaced by the current ones."""
     names = {old: p.name for p in params for old in p.formerly}
     return {names.get(name, name): value for name, value in values.items()}
 
 
 def check_values(params: Sequence[Param], values: Mapping[str, object], owner: str) -> dict[str, Value]:
-    """All values checked, with defaults for those that are missing. Raises ParamError for unknown names and bad
-    values."""
+    """All values checked, with defaults for missing ones. Raises ParamError for unknown names and invalid values."""
     by_name, values = {p.name: p for p in params}, with_names_of_today(params, values)
     unknown = sorted(set(values) - set(by_name))
     if unknown:
@@ -193,6 +193,6 @@ def check_values(params: Sequence[Param], values: Mapping[str, object], owner: s
 
 
 def nearest(name: str, allowed: Sequence[str]) -> str:
-    """A question with the nearest allowed name; "" where none is near."""
+    """The question "did you mean …?" with the closest allowed name; "" if none is close."""
     matches = difflib.get_close_matches(name[:LONGEST], allowed, 1)
     return f" (did you mean {matches[0]}?)" if matches else ""

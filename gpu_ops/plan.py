@@ -1,4 +1,4 @@
-"""Plans and the devices that execute them. A plan's steps take and give device arrays that are already allocated."""
+"""Plans and the devices that execute them. A plan's steps read and write device arrays that are already allocated."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import numpy as np
 from gpu_ops.params import Value
 
 DeviceArray = Any
-"""An array that lives on a device: a NumPy array on the CPU, a CuPy array on CUDA."""
+"""An array in device memory: a NumPy array on the CPU, a CuPy array on CUDA."""
 Mode = Literal["stream", "cold", "hot", "wall"]
 Clock = Literal["cuda-event", "wall", "simulated"]
 Checks = Literal["full", "sample", "off"]
 How = Literal["direct", "graph", "reverse", "counted"]
 MemoryKind = Literal["device", "pageable", "pinned", "registered", "mapped", "managed"]
-"""Device memory; ordinary host memory (pageable); page-locked host memory (pinned), ordinary memory that is page-locked
-afterwards (registered), page-locked memory that kernels access as well (mapped); or memory that the driver migrates to
-where it is accessed (managed)."""
+"""Kinds of memory: device memory; ordinary host memory (pageable); page-locked host memory (pinned); ordinary memory
+page-locked after its allocation (registered); page-locked memory that kernels access directly (mapped); or memory that
+the driver migrates on access (managed)."""
 Engine = Literal["host", "upload", "kernel", "download", "device"]
-"""What carries out a step: the host, the copy engine of one direction, the multiprocessors, or for copies within the
-device either of the two."""
+"""What executes a step: the host, the copy engine of one direction, the multiprocessors, or either of the last two for
+copies within the device."""
 Where = Callable[[Any], bool]
 """Whether an array is in a kind of memory."""
 DEFAULT_STREAM = -1
@@ -33,7 +33,7 @@ DEFAULT_STREAM = -1
 
 @dataclass(frozen=True)
 class Limits:
-    """What a device can hold and do. `capability` is (major, minor), or (0, 0) for a CPU."""
+    """The limits of a device. `capability` is (major, minor), or (0, 0) for a CPU."""
 
     capability: tuple[int, int]
     threads_per_block: int
@@ -47,10 +47,11 @@ class Limits:
 @dataclass(frozen=True, eq=False)
 class Launch:
     """One kernel launch. `args` are device arrays, None for a null pointer, and explicit NumPy scalars, checked against
-    the kernel's own parameters; `constants` maps __constant__ symbols to host arrays, copied before the plan first
-    runs. An `early` launch may begin before the launch ahead of it in its stream has ended: its kernel waits for that
-    itself. It is not the first of its plan. Devices before compute capability 9.0 begin it afterwards. `loops` says how
-    often those loops of its kernel run in the busiest thread that small inputs run through once, by name."""
+    the kernel's parameters. `constants` maps __constant__ symbols to host arrays, copied before the plan first runs. An
+    `early` launch uses programmatic dependent launch: it may begin before the previous launch in its stream has
+    completed, and its kernel itself waits for that. It cannot be the first of its plan, and devices before compute
+    capability 9.0 run it in order. `loops` gives, by name, the trip counts in the busiest thread of those loops that
+    small inputs execute only once."""
 
     kernel: Any
     grid: tuple[int, int, int]
@@ -67,7 +68,7 @@ class Launch:
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One call into a library or a compiled CPU function; it must enqueue and return, or finish, its work."""
+    """One call of a library or a compiled CPU function; it must enqueue its work and return, or finish it."""
 
     function: Callable[..., Any]
     args: tuple[Any, ...]
@@ -79,8 +80,8 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Copy:
-    """Copy `source` to `target`: same shape and dtype, each on the host or on the device. A texture as the target takes
-    the new content. Rows of a 2D array on the device may have gaps between them (a pitch)."""
+    """Copy `source` to `target`: same shape and dtype, each on the host or on the device. If the target is a texture,
+    its contents are replaced. Rows of a 2D array on the device may be padded to a pitch."""
 
     target: DeviceArray
     source: DeviceArray
@@ -102,7 +103,7 @@ class Fill:
 
 @dataclass(frozen=True, eq=False)
 class Prefetch:
-    """Migrate managed memory to the device or to the host, in stream order, before it is accessed there."""
+    """Prefetch managed memory to the device or to the host, in stream order, before it is accessed there."""
 
     target: DeviceArray
     to: Literal["device", "host"]
@@ -113,9 +114,9 @@ class Prefetch:
 
 @dataclass(frozen=True, eq=False)
 class HostTask:
-    """The host waits for the steps in `after`, calls `function(*args)`, and then goes on to enqueue the steps behind
-    it. `reads` and `writes` are the host arrays that it accesses. `synchronizes`: the driver lets no step run beside
-    the call, as it does where memory is allocated."""
+    """The host waits for the steps in `after`, calls `function(*args)`, and then continues to enqueue the following
+    steps. `reads` and `writes` are the host arrays that it accesses. `synchronizes`: the driver runs no step
+    concurrently with the call, as in a memory allocation."""
 
     function: Callable[..., object]
     args: tuple[Any, ...] = ()
@@ -133,9 +134,9 @@ Step = Launch | Call | Copy | Fill | Prefetch | HostTask
 @dataclass(frozen=True, eq=False)
 class Plan:
     """Steps over memory that is already allocated. Steps of one stream run in order; `after` of a step names the steps
-    of other streams that it waits for. `blocking` streams are those that cudaStreamCreate makes: they synchronise with
-    the default stream. A `graph` is launched as one CUDA graph. `peer_streams` are streams of the device's peer; the
-    kernels in them are the peer's."""
+    of other streams that it waits for. `blocking` streams are created as by cudaStreamCreate: they synchronise with the
+    default stream. A `graph` is launched as one CUDA graph. `peer_streams` are streams of the peer device, on which
+    their kernels run."""
 
     steps: tuple[Step, ...]
     outputs: Mapping[str, DeviceArray]
@@ -149,9 +150,9 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault at a line of a kernel file. It happened `count` times, first in `thread` (x, y, z) of `block` (x, y, z).
+    """An error at a line of a kernel file. It occurred `count` times, first in `thread` (x, y, z) of `block` (x, y, z).
 
-    `kind` is a short name such as "out of bounds"; `detail` describes the first fault and names the buffer.
+    `kind` is a short name such as "out of bounds"; `detail` describes the first occurrence and names the buffer.
     """
 
     kind: str
@@ -179,7 +180,7 @@ def _tuple(numbers: tuple[int, int, int]) -> str:
 
 @dataclass(frozen=True)
 class LineCounts:
-    """The counters of one kernel at one line of its source, from a simulated GPU; `inlined_at` are the callers' places,
+    """The counters of one kernel at one line of its source, from a simulated GPU; `inlined_at` are the call sites,
     innermost first."""
 
     kernel: str
@@ -196,8 +197,8 @@ Verb = Literal["load", "store", "atomic"]
 @dataclass(frozen=True)
 class Access:
     """One execution of a memory instruction by one warp. Each of `lanes` accesses `nbytes`, at `offsets` (bytes) from
-    the beginning of `buffer`. The buffer itself begins `start` bytes into a 32-byte sector, or into the block's shared
-    memory. `itemsize` is the bytes of an element, 0 if unknown; `buffer` is empty if no lane is inside a buffer."""
+    the beginning of `buffer`. The buffer begins `start` bytes into a 32-byte sector, or into the block's shared memory.
+    `itemsize` is the size of an element in bytes, 0 if unknown; `buffer` is empty if no lane is inside a buffer."""
 
     space: Space
     verb: Verb
@@ -211,8 +212,9 @@ class Access:
 
 @dataclass(frozen=True)
 class Trace:
-    """The memory accesses of one warp of `block` (x, y, z) at a line of a kernel file or header, with those of the
-    functions that the line calls: `count` in all, of which `accesses` are the first, in order of time."""
+    """The memory accesses of one warp of `block` (x, y, z) at a line of a kernel file or header, including those of
+    inlined functions that the line calls: `count` in total, of which `accesses` are the first ones in order of
+    execution."""
 
     file: str
     line: int
@@ -224,8 +226,8 @@ class Trace:
 
 @dataclass(frozen=True)
 class Span:
-    """One step of an execution: when it began and ended, in seconds since the execution began, its stream, the bytes
-    that it copied or filled (0 for kernels and calls), what carried it out, and whether that was the device's peer."""
+    """One executed step: its start and end, in seconds since the execution began, its stream, the bytes that it copied
+    or filled (0 for kernels and calls), what executed it, and whether that was the peer device."""
 
     name: str
     start: float
@@ -237,14 +239,14 @@ class Span:
 
     @classmethod
     def of(cls, step: Step, start: float, end: float, is_host: Where = lambda array: False, peer: bool = False) -> Span:
-        """The span of a step; `is_host` says whether an array lies in host memory."""
+        """The span of a step; `is_host` tests whether an array is in host memory."""
         array = step.source if isinstance(step, Copy) else getattr(step, "target", None)
         nbytes = 0 if array is None else int(array.nbytes)
         return cls(step.name, start, end, step.stream, nbytes, engine_of(step, is_host), peer)
 
 
 def engine_of(step: Step, is_host: Where) -> Engine:
-    """What carries out a step; `is_host` says whether an array lies in host memory."""
+    """What executes a step; `is_host` tests whether an array is in host memory."""
     if isinstance(step, HostTask):
         return "host"
     if isinstance(step, Prefetch):
@@ -257,9 +259,8 @@ def engine_of(step: Step, is_host: Where) -> Engine:
 
 @dataclass(frozen=True)
 class Execution:
-    """The result of executing a plan once: the seconds in all, and a span for each step if it was traced. A simulated
-    GPU adds its findings, the lines that kernels printed, its counters, and the traces of the warps that it followed.
-    """
+    """The result of executing a plan once: the total seconds, and a span for each step if it was traced. A simulated
+    GPU adds its findings, the output of printf, its counters, and the traces of the warps that it recorded."""
 
     elapsed: float
     spans: tuple[Span, ...] = ()
@@ -278,15 +279,15 @@ class Kernel(Protocol):
 
     @property
     def compile_seconds(self) -> float:
-        """How long its file took to compile."""
+        """The time to compile its file, in seconds."""
 
     @property
     def resources(self) -> Mapping[str, int]:
-        """Registers, spills, shared and constant bytes, as the assembler reports them."""
+        """Registers, spills, shared and constant bytes, as reported by the assembler."""
 
 
 class Sampler(Protocol):
-    """Times plans that do the same job on different memory, one sample a call, in seconds per plan."""
+    """Times equivalent plans on different memory; each call gives one sample, in seconds per plan."""
 
     @property
     def clock(self) -> Clock: ...
@@ -296,13 +297,13 @@ class Sampler(Protocol):
 
     @property
     def host_seconds_per_step(self) -> float:
-        """How long the host took to enqueue one step, in the last sample; 0 where steps run as they are called."""
+        """The host time to enqueue one step, in the last sample; 0 if steps run synchronously."""
 
     def sample(self) -> float: ...
 
 
 class Device(Protocol):
-    """Where plans run. It raises DeviceError if the device is missing, out of memory or dead, and KernelError if a
+    """Executes plans. It raises DeviceError if the device is missing, out of memory or lost, and KernelError if a
     kernel does not fit."""
 
     @property
@@ -319,26 +320,28 @@ class Device(Protocol):
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> Device:
         """A view of the device with its own kernel modules, in which `edits` {file: text} replace kernel files.
-        `checks` says how thoroughly a simulated GPU looks for faults."""
+        `checks` sets how thoroughly a simulated GPU checks for errors."""
 
     def peer(self) -> Device:
-        """Another device of this machine, with the same edits, whose memory copies reach. Raises PeerMissing."""
+        """Another device of this machine, with the same edits, which can access this one's memory by peer copies.
+        Raises PeerMissing."""
 
     def at_work(self) -> AbstractContextManager[None]:
-        """Inside, this is the thread's current device, for libraries that are called directly."""
+        """A context in which this is the thread's current device, for libraries that are called directly."""
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
-        """A host array on the device, contiguous; into `out` when given."""
+        """A contiguous copy of a host array on the device, in `out` if given."""
 
     def download(self, array: DeviceArray, out: np.ndarray[Any, Any] | None = None) -> np.ndarray[Any, Any]:
-        """A device array on the host; into `out` when given. Waits until it is there."""
+        """A copy of a device array on the host, in `out` if given. Waits until it is complete."""
 
     def allocate(self, kind: MemoryKind, shape: tuple[int, ...], dtype: Any) -> Any:
         """Uninitialised memory of that kind: a host array if it is pageable, pinned or registered, else an array that
-        kernels take. Raises DeviceMemoryError with needed and free bytes, PinnedMemoryError."""
+        kernels accept. Raises DeviceMemoryError with needed and free bytes, PinnedMemoryError."""
 
     def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
-        """Whether this host memory is not page-locked, so that the driver copies it twice; never on a CPU."""
+        """Whether this host memory is pageable, so that the driver copies it through a staging buffer; never on a
+        CPU."""
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         """The host's view of mapped or managed memory."""
@@ -347,7 +350,7 @@ class Device(Protocol):
         """Uninitialised memory of the device: short for `allocate("device", …)`. Raises DeviceMemoryError."""
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
-        """Memory (rows, columns) with the driver's pitch, strides[0] in bytes. Raises DeviceMemoryError."""
+        """Memory (rows, columns) with the driver's pitch, which is strides[0] in bytes. Raises DeviceMemoryError."""
 
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         """Copy between arrays of one shape and dtype, in stream order."""
@@ -356,12 +359,12 @@ class Device(Protocol):
         """Set every element, in stream order."""
 
     def driver_call(self, what: str) -> None:
-        """Make a call of the driver beside which no other work begins: "pinned allocation", "device allocation", or
-        "carveout", a switch of the share of shared memory in L1. What it makes it frees."""
+        """Call a driver function that synchronises implicitly: "pinned allocation", "device allocation", or "carveout",
+        a change of the shared-memory carveout. Allocations are freed at once."""
 
     def register(self, array: np.ndarray[Any, Any]) -> None:
-        """Pin host memory that was allocated elsewhere, so that copies to and from it run at full speed. Raises
-        DeviceError if the system forbids it."""
+        """Page-lock host memory that was allocated elsewhere, so that copies to and from it run at full bandwidth.
+        Raises DeviceError if the system forbids it."""
 
     def unregister(self, array: np.ndarray[Any, Any]) -> None:
         """Undo `register`; call it before that memory is freed."""
@@ -370,26 +373,26 @@ class Device(Protocol):
         """Kernel `name` of kernel file `source`, compiled and loaded. Raises KernelError with line and column."""
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
-        """A texture over a copy of a 1D or 2D array, addressed in elements; pass it as a launch argument. The copy
-        happens now, so a plan needs a Copy step that updates the texture each time it runs."""
+        """A texture over a copy of a 1D or 2D array, addressed in elements, to be passed as a launch argument. The copy
+        is made now, so a plan needs a Copy step that updates the texture in each run."""
 
     def library(self, name: str) -> ModuleType:
         """The module of another library, such as "cv2" or "cupyx.scipy.ndimage". Raises LibraryMissing, which says what
         to install."""
 
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
-        """Run a plan to its end. "graph" launches it as one CUDA graph; a simulated GPU runs blocks and
-        branches in "reverse", on which results must not depend, and counts accesses where it is "counted"."""
+        """Run a plan to completion. "graph" launches it as one CUDA graph. A simulated GPU runs blocks and branches in
+        reverse order in "reverse" mode, on which results must not depend, and counts accesses in "counted" mode."""
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
-        """A sampler over plans of the same job: stream rotates through them, cold flushes the cache before each
-        sample, hot repeats the first, wall times the first by the wall clock, from the call to the synchronisation."""
+        """A sampler over equivalent plans: stream rotates through them, cold flushes the cache before each sample, hot
+        repeats the first one, wall times the first one by the wall clock, from the call to the synchronisation."""
 
     def free_bytes(self) -> int:
         """Bytes that can still be allocated."""
 
     def describe(self) -> dict[str, Any]:
-        """Name, versions and clocks now, for a report's provenance."""
+        """Name, versions and current clocks, for a report's provenance."""
 
     def synchronize(self) -> None:
-        """Wait until all work is done. Raises DeviceError when it failed."""
+        """Wait until all work has completed. Raises DeviceError if it failed."""

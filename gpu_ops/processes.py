@@ -1,5 +1,5 @@
-"""Python processes of our own. None of them imports a module from the folder that a person works in: a `json.py` beside
-downloaded pictures would be executed there."""
+"""Child Python processes. None of them imports a module from the user's current folder: a `json.py` next to downloaded
+pictures would be executed there."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from threading import RLock
 from typing import IO, Any
 
 FOLDER = Path(__file__).resolve().parent
-"""Where a process runs that needs no relative path: libraries look for settings in the current folder as well."""
+"""The working directory of a process that needs no relative path: libraries also look for settings in the current
+folder."""
 SAFE = "PYTHONSAFEPATH"
-"""With this variable Python puts neither the current folder nor that of a script in front of the module path."""
+"""With this variable set, Python adds neither the current folder nor the script's folder to the module path."""
 
 
 def environment() -> dict[str, str]:
-    """The variables of a process that finds the modules that this one finds."""
+    """The environment of a process that finds the same modules as this one."""
     paths = dict.fromkeys(os.path.abspath(path) for path in sys.path if path)
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), SAFE: "1"}
 
@@ -35,8 +36,9 @@ _starting = RLock()
 
 @contextmanager
 def safe_path() -> Iterator[None]:
-    """For processes that multiprocessing starts inside the block, and for its own helper, both by `python -c`. Threads
-    wait for one another: the variable is this process's own, and each puts back what it found."""
+    """Sets the environment for processes that multiprocessing starts inside the block, and for its helper process, both
+    started by `python -c`. Threads exclude one another: the variable is global to this process, and each thread
+    restores its former value."""
     with _starting:
         before = os.environ.get(SAFE)
         os.environ[SAFE] = "1"
@@ -51,8 +53,8 @@ def safe_path() -> Iterator[None]:
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """For imports at the start of a process: what modules hold stays until its end, and the garbage collector would
-    visit it again and again while hundreds of modules are loaded."""
+    """For imports at the start of a process: the garbage collector is paused, because it would scan objects of loaded
+    modules repeatedly although they live until the process ends."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -67,9 +69,9 @@ PATIENCE = 1.0
 
 
 class LineProcess:
-    """A Python process that answers JSON objects with JSON objects, one a line. `answers` get None at its end.
+    """A Python process that answers JSON objects with JSON objects, one per line. `answers` receives None when it ends.
 
-    `serve` is what it executes; that calls `serving`.
+    `serve` is the code that it executes, which calls `serving`.
     """
 
     def __init__(self, serve: str) -> None:
@@ -91,19 +93,19 @@ class LineProcess:
 
     @property
     def usable(self) -> bool:
-        """Whether it still runs."""
+        """Whether the process is still running."""
         return self._process.poll() is None
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Send it an object; one that is dead answers None."""
+        """Send it an object; a process that has ended answers None."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 
     def death(self) -> str:
-        """How a process ended that answered None: "by signal 11" or "with code 1"."""
-        with suppress(subprocess.TimeoutExpired):  # it runs and has closed its pipe, or sent what is no JSON
+        """How a process that answered None ended: "by signal 11" or "with code 1"."""
+        with suppress(subprocess.TimeoutExpired):  # it is running but has closed its pipe, or sent invalid JSON
             self._process.wait(PATIENCE)
         self._process.kill()
         code = self._process.wait()
@@ -117,7 +119,7 @@ class LineProcess:
         self.answers.put(None)
 
     def end(self) -> None:
-        """Kill it, and wait for its end and its thread's."""
+        """Kill it, and wait until it and its thread have ended."""
         self._process.kill()
         self._process.wait()
         self._reader.join()
@@ -128,12 +130,12 @@ class LineProcess:
 
 
 def serving() -> tuple[queue.SimpleQueue[dict[str, Any]], IO[bytes]]:
-    """In such a process: its requests, and where its answers go. It ends when its caller is gone, whatever it does
-    then."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # they are meant for the caller, who ends this process
+    """Inside such a process: its requests, and where its answers are sent. The process ends when its caller is gone,
+    whatever it is doing."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # signals are meant for the caller, which ends this process
         signal.signal(number, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what a library prints must not reach the answers
+    os.dup2(2, 1)  # text that a library prints must not mix with the answers
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_take_requests, args=(sys.stdin.buffer, requests), daemon=True).start()
     return requests, answers
@@ -146,7 +148,7 @@ def _take_requests(lines: IO[bytes], requests: queue.SimpleQueue[dict[str, Any]]
 
 
 def send(answers: IO[bytes], answer: Mapping[str, Any]) -> None:
-    """Send the caller an object."""
+    """Send an object to the caller."""
     answers.write(json.dumps(answer).encode() + b"\n")
     answers.flush()
 

@@ -1,19 +1,20 @@
-"""Progress of long work on the host: how it reports, how it can be stopped, and how it differs from work that hangs.
+"""Progress of long work on the host: how it is reported, how work is cancelled, and how it differs from a hang.
 
 The window ends an engine that is silent for too long. There are three kinds of work:
 
-* Work in pieces – compiled loops over bands, references, statistics, files – calls `advance` between two pieces. Each
-  takes some tens of milliseconds. `advance` reports progress to the listener, and the listener can stop the work there.
-* A single call that cannot be interrupted but ends by itself – a library's filter, a decoder, a compiler – runs inside
-  `finite`. Meanwhile the engine sends signs of life. Only ending the process stops such a call.
-* All other work is silent. A kernel on a GPU may never end, and only silence reveals that, so no wait for a device
-  belongs inside `finite`.
+* Work in pieces – compiled loops over bands, references, statistics, files – calls `advance` between two pieces, each
+  of which takes some tens of milliseconds. `advance` reports progress to the listener, and the listener can cancel the
+  work there.
+* A single call that cannot be interrupted but terminates by itself – a library's filter, a decoder, a compiler – runs
+  inside `finite`. Meanwhile the engine sends heartbeats. Only ending the process stops such a call.
+* All other work is silent. A kernel on a GPU may never terminate, and only silence reveals that, so no wait for a
+  device may be inside `finite`.
 
 Work may also have limits of time and memory (`limited`). `advance` checks them, and so does `interruptible` while it
 waits for a call that cannot be interrupted.
 
-There is no listener unless somebody opens one (`listening`), so a script runs the same work unwatched. A listener
-belongs to its own thread: worker threads report nothing, the calling thread does when it collects their results.
+Without a listener (`listening`), for example in a script, the same work runs without reports. A listener belongs to its
+own thread: worker threads report nothing; the calling thread does when it collects their results.
 """
 
 from __future__ import annotations
@@ -34,13 +35,13 @@ from gpu_ops.errors import LimitReached
 T = TypeVar("T")
 
 EVERY = 0.1
-"""Seconds between two reports of progress."""
+"""The minimum time between two progress reports, in seconds."""
 LONG = 2.0
-"""Seconds after which the user should hear that work is going on."""
+"""Seconds after which the user should be notified that work is in progress."""
 
 
 class Cancelled(Exception):
-    """Somebody asked the work to stop. Raised between steps, caught by the caller that passed `stop`, never shown."""
+    """The work was cancelled. Raised between steps, caught by the caller that passed `stop`, never shown."""
 
 
 @dataclass
@@ -78,9 +79,9 @@ def listening(
 
 @dataclass
 class Limit:
-    """The most that a piece of work may take: `seconds`, and `nbytes` of memory beyond what the process already had,
-    which only Linux reports. `long` is called once, when the work has gone on for a while. `reached` says whether it
-    met a limit."""
+    """Limits of a piece of work: `seconds`, and `nbytes` of memory in addition to what the process already had, which
+    only Linux reports. `long` is called once, when the work has run for a while. `reached` tells whether a limit was
+    exceeded."""
 
     seconds: float
     nbytes: int
@@ -92,7 +93,7 @@ class Limit:
     _is_long: bool = False
 
     def check(self) -> None:
-        """Raises LimitReached if the work took more than it may."""
+        """Raises LimitReached if the work has exceeded a limit."""
         now = time.monotonic()
         if now - self._start >= self.seconds:
             self._stop(f"{self.seconds:g} s", "--deadline")
@@ -115,7 +116,7 @@ _limit: ContextVar[Limit | None] = ContextVar("limit", default=None)
 
 @contextmanager
 def limited(limit: Limit) -> Iterator[Limit]:
-    """Inside, `advance` raises LimitReached when the work takes more than it may."""
+    """Inside, `advance` raises LimitReached when the work exceeds a limit."""
     token = _limit.set(limit)
     try:
         yield limit
@@ -129,7 +130,7 @@ def is_limited() -> bool:
 
 
 def resident_bytes() -> int | None:
-    """Bytes of memory that this process has; None where the system does not say."""
+    """The resident memory of this process in bytes; None if the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
     except OSError:
@@ -153,14 +154,14 @@ def stage(place: int, count: int) -> Iterator[None]:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Inside, work reports no progress, but can still be stopped."""
+    """Inside, work reports no progress, but can still be cancelled."""
     listener = _listener.get()
     with listening(listener.stop if listener is not None else None):
         yield
 
 
 def advance(done: int, total: int) -> None:
-    """Report that `done` of `total` pieces are done. Raises Cancelled if the work should stop, LimitReached."""
+    """Report that `done` of `total` pieces are complete. Raises Cancelled if the work should stop, LimitReached."""
     limit = _limit.get()
     if limit is not None:
         limit.check()
@@ -184,7 +185,7 @@ def aside(what: str) -> None:
 
 
 def collect(results: Iterator[T], count: int) -> list[T]:
-    """The `count` results of an executor's map, with progress after each. Stopping the work drops the tasks that have
+    """The `count` results of an executor's map, with progress after each. Cancelling the work drops the tasks that have
     not begun. Raises Cancelled, and what the threads raise."""
     items: list[T] = []
     with closing(cast(Generator[T, None, None], results)):
@@ -195,20 +196,20 @@ def collect(results: Iterator[T], count: int) -> list[T]:
 
 
 def stop_request() -> Callable[[], bool] | None:
-    """The listener's `stop`, for loops that call it themselves; None without a listener or if it cannot stop."""
+    """The listener's `stop`, for loops that call it themselves; None without a listener or if it cannot cancel."""
     listener = _listener.get()
     return None if listener is None else listener.stop
 
 
 _counting = threading.Lock()
 _finite_calls: list[float] = []
-"""For each call that runs now, the time at which it is overdue."""
+"""For each call that is running, the time after which it is overdue."""
 
 
 @contextmanager
 def finite(seconds: float = math.inf) -> Iterator[None]:
-    """Inside runs a call that ends by itself, in any thread. After `seconds` it no longer counts as finite, because the
-    expectation may have been wrong."""
+    """Inside runs a call that terminates by itself, in any thread. After `seconds` it no longer counts as finite,
+    because the estimate may have been wrong."""
     end = time.monotonic() + seconds
     with _counting:
         _finite_calls.append(end)
@@ -223,8 +224,9 @@ _abandoned_threads: list[threading.Thread] = []
 
 
 def interruptible(call: Callable[[], T]) -> T:
-    """The result of a call that cannot be interrupted itself, but lets other threads run. On the main thread a limit or
-    Ctrl+C abandons the call; it goes on in its thread, so the process should end soon (`has_abandoned_calls`)."""
+    """The result of a call that cannot be interrupted itself, but releases the interpreter's lock. On the main thread a
+    limit or Ctrl+C abandons the call; it continues in its thread, so the process should end soon
+    (`has_abandoned_calls`)."""
     limit = _limit.get()
     if threading.current_thread() is not threading.main_thread():
         return call()
@@ -252,12 +254,12 @@ def interruptible(call: Callable[[], T]) -> T:
 
 
 def has_abandoned_calls() -> bool:
-    """Whether a call still runs that nobody waits for any more."""
+    """Whether an abandoned call is still running."""
     return any(thread.is_alive() for thread in _abandoned_threads)
 
 
 def in_finite_call() -> bool:
-    """Whether a call inside `finite` runs now, in any thread."""
+    """Whether a call inside `finite` is running, in any thread."""
     now = time.monotonic()
     with _counting:
         return any(end > now for end in _finite_calls)

@@ -1,4 +1,4 @@
-"""The key of a run, which its result, its row in a report, its times and its picture share."""
+"""The key of a run, shared by its result, its report row, its times and its picture."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HASH_DIGITS = 12
 
 
 def items_of(values: Mapping[str, Any]) -> Items:
-    """Values by name in a form that hashes and compares alike, whether they come from a form or from JSON."""
+    """Values by name in a form that hashes and compares equal, whether they come from a form or from JSON."""
     return tuple(sorted(with_tuples(values).items(), key=lambda item: item[0]))
 
 
@@ -29,7 +29,7 @@ def _tuples(value: Any) -> Any:
 
 
 def hash_of_edits(edits: Mapping[str, str]) -> str:
-    """Hexadecimal digits over the edited kernel files {file: text}; "" where none is edited."""
+    """A hash, in hexadecimal digits, of the edited kernel files {file: text}; "" if none is edited."""
     if not edits:
         return ""
     digest = hashlib.sha256()
@@ -62,7 +62,8 @@ class RunKey:
         knobs: Mapping[str, Any],
         edits: Mapping[str, str] | str = "",
     ) -> RunKey:
-        """The key of a run with these parameters and knobs, all of them; `edits` are {file: text} or their hash."""
+        """The key of a run with these parameters and knobs, which must be complete; `edits` are {file: text} or their
+        hash."""
         edits_hash = edits if isinstance(edits, str) else hash_of_edits(edits)
         return cls(filter, variant, device, items_of(params), items_of(knobs), edits_hash)
 
@@ -87,15 +88,15 @@ def _settings(key: RunKey) -> dict[str, Any]:
 
 
 def differences(keys: Sequence[RunKey]) -> list[dict[str, Any]]:
-    """For each key its values of the parameters and knobs in which these keys differ, and its hash under EDITS where it
-    has edits and the keys differ in them. A title must say this, so that no two look alike."""
+    """For each key its values of the parameters and knobs in which these keys differ, and its hash under EDITS if it
+    has edits and the keys differ in them. Titles include these, so that no two are identical."""
     settings = [_settings(key) for key in keys]
     names = _names_that_differ(settings)
     return [{name: own[name] for name in names if name in own} for own in settings]
 
 
 def _names_that_differ(settings: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Names whose values are not the same in all settings, in the order in which they occur."""
+    """Names whose values differ between settings, in order of occurrence."""
     all_settings = list(settings)
     names = dict.fromkeys(name for own in all_settings for name in own)
     return [

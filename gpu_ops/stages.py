@@ -1,4 +1,4 @@
-"""The catalogue of stages: the parts of a run that are timed. One more stage is one entry here."""
+"""The catalogue of stages: the parts of a run that are timed. To add a stage, add one entry here."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 Hint = Literal["duration"]
-"""How to print a value: with a unit that suits it."""
+"""How to print a value: with a suitable unit prefix."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage. `id` is its key in reports; `name` stands after a time and in legends, `column` heads a table's column;
-    `description` is a sentence in plain words. `on_cpu` is its name where the CPU is the device, if it is another,
-    `with_copies` its name and column where the steps that it times copy from and to host memory as well."""
+    """A stage. `id` is its key in reports; `name` follows a time and is used in legends, `column` is the heading of a
+    table's column; `description` is one sentence. `on_cpu` is its name on the CPU if that differs, `with_copies` its
+    name and column if the steps that it times also copy from and to host memory."""
 
     id: str
     name: str
@@ -59,14 +59,14 @@ STAGES: Mapping[str, Stage] = {
         Stage("compile", "compile", "compile", "Compiling the kernels, which happens once."),
     )
 }
-"""Every stage by id, in the order in which they are shown."""
+"""Every stage by id, in display order."""
 END_TO_END = ("elapsed", "elapsed_pinned", "elapsed_streamed")
-"""The stages that include the copies, by the host memory and by how they overlap."""
+"""The stages that include the copies, by kind of host memory and of overlap."""
 
 
 def stage_name(id: str, device: str = "", end_to_end: bool = False) -> str:
-    """The name of a stage on a device, for plans that copy `end_to_end` or others; the words of its id for a stage of a
-    newer report."""
+    """The name of a stage on a device, for plans that copy `end_to_end` or for others; for an unknown id of a newer
+    report, the words of the id."""
     stage = STAGES.get(id)
     if stage is None:
         return id.replace("_", " ")
@@ -76,6 +76,6 @@ def stage_name(id: str, device: str = "", end_to_end: bool = False) -> str:
 
 
 def stage_column(id: str, end_to_end: bool = False) -> str:
-    """The heading of a stage's column, for plans that copy `end_to_end` or others."""
+    """The heading of a stage's column, for plans that copy `end_to_end` or for others."""
     stage = STAGES[id]
     return (end_to_end and stage.with_copies) or stage.column

@@ -1,5 +1,5 @@
-"""What the sources state: claims, which are tested here, laws, which are drawn with counted points, and figures, which
-are drawn again with measured ones."""
+"""Statements of the sources: claims, which are tested here; laws, which are drawn with counted points; and figures,
+which are reproduced with measured points."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ SOURCE_TITLES = {
     "S3": "parallel medical signal and image algorithms",
     "S4": "mean filter on ten million samples, 2024",
 }
-"""The published texts whose methods are variants here, and whose statements are claims."""
+"""The publications whose methods are variants here, and whose statements are claims."""
 
 
 @dataclass(frozen=True)
 class Claim:
     """A claim of a source, tested here.
 
-    `basis` is "counted" (from declared or simulated access counts) or "measured" (from runs of `experiment`, a
-    mapping with filter, sample, params and knobs). `figures` gives the published seconds per variant.
-    `judge(runs)` takes {variant id: Run} and returns the result in words and whether the claim holds (None: undecided).
-    A counted claim about laws names them, {"laws": (id, …)}, and its judge takes {(law id, n, p): counted steps}.
+    `basis` is "counted" (from declared or simulated access counts) or "measured" (from runs of `experiment`, a mapping
+    with filter, sample, params and knobs). `figures` gives the published seconds per variant. `judge(runs)` takes
+    {variant id: Run} and returns the result as text and whether the claim holds (None: undecided). A counted claim
+    about laws names them, {"laws": (id, …)}, and its judge takes {(law id, n, p): counted steps}.
     """
 
     id: str
@@ -43,12 +43,12 @@ class Claim:
 
 @dataclass(frozen=True)
 class Law:
-    """How many steps, one after the other, a method takes to join n numbers with p processors, as a source states it.
+    """The number of sequential steps that a method takes to reduce n numbers with p processors, as a source states it.
 
-    One processor takes n - 1; the speed-up is (n - 1) / steps(n, p), the efficiency that divided by p. `text` is the
-    law in letters. `processors(n)` are those that the method takes for n numbers, and `variant` with `knobs(n, p)` does
-    what it says, on the parameters' defaults. A simulated GPU counts the steps of `sizes` with these processors, and
-    where the method lets p be chosen, those of `choices` for `fixed` numbers.
+    One processor takes n - 1; the speed-up is (n - 1) / steps(n, p), the efficiency is the speed-up divided by p.
+    `text` is the law as a formula. `processors(n)` are those that the method uses for n numbers, and `variant` with
+    `knobs(n, p)` implements it, with default parameters. A simulated GPU counts the steps of `sizes` with these
+    processors, and, if the method leaves p free, those of `choices` for `fixed` numbers.
     """
 
     id: str
@@ -64,11 +64,11 @@ class Law:
     choices: tuple[int, ...] = ()
 
     def speedup(self, n: float, p: float) -> float:
-        """How many times fewer steps than one processor."""
+        """The speed-up over one processor."""
         return (n - 1) / self.steps(n, p)
 
     def efficiency(self, n: float, p: float) -> float:
-        """The speed-up of each processor."""
+        """The speed-up divided by p."""
         return self.speedup(n, p) / p
 
     @property
@@ -79,14 +79,14 @@ class Law:
 
 
 Basis = Literal["published", "model", "predicted", "measured"]
-"""What the points of a series are: the source's own, a model's over all values or at those of measured points
-("predicted"), or those of a report."""
+"""The origin of the points of a series: the source, a model over all values, a model at the measured points
+("predicted"), or a report."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis of a figure: what it shows, in which unit ("" for a plain number), the values with a tick, and whether it
-    is logarithmic. Without ticks the range of the points chooses them."""
+    """An axis of a figure: its quantity, its unit ("" for a plain number), the tick values, and whether it is
+    logarithmic. Without ticks the range follows from the points."""
 
     title: str
     unit: str = ""
@@ -101,9 +101,9 @@ class Scale:
 
 @dataclass(frozen=True)
 class Series:
-    """Points of a figure, by growing x. Where there are `tops`, each point is a range from `ys` to there. `joined`
-    points have a line between them. `text` says where the values come from; `filter` and `variant` are those of
-    measured ones."""
+    """Points of a figure, by increasing x. If there are `tops`, each point is a range from `ys` to its top. `joined`
+    points are connected by a line. `text` states where the values come from; `filter` and `variant` are those of
+    measured points."""
 
     name: str
     basis: Basis
@@ -118,7 +118,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Timed:
-    """A verified kernel time of a report, in seconds, and what ran: `title` is the variant's."""
+    """A verified kernel time of a report, in seconds, and what was timed: `title` is the variant's."""
 
     filter: str
     variant: str
@@ -133,7 +133,7 @@ class Timed:
 
 
 class Found(NamedTuple):
-    """What a report's times give for a figure, and in sentences what they do not give."""
+    """The series that a report's times give for a figure, and sentences on what is missing."""
 
     series: tuple[Series, ...] = ()
     notes: tuple[str, ...] = ()
@@ -141,13 +141,12 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure of a source, drawn again from a report's times over what the source `published`.
+    """A figure of a source, reproduced from a report's times together with what the source `published`.
 
-    `number` is the source's own name for it, `published_on` the GPU that it measured, `text` what the figure shows.
-    `filters` are those whose times count.
-    `measured(times, device)` gives the series of those times on one GPU, `model(device)` those of the source's model;
-    `device` is the GPU's description as a report's provenance has it, {} where none does. `sweeps(filters)` are the
-    arguments of `kernelscope` that measure all points, () where no variant can.
+    `number` is the figure's number in the source, `published_on` the GPU used there, `text` its description. Times of
+    `filters` are used. `measured(times, device)` gives the series of those times on one GPU, `model(device)` those of
+    the source's model; `device` is the GPU's description from a report's provenance, {} if there is none.
+    `sweeps(filters)` are the arguments of `kernelscope` that measure all points, () if no variant can.
     """
 
     id: str

@@ -14,15 +14,14 @@ from gpu_ops.params import Values
 from gpu_ops.plan import DeviceArray, Limits
 
 MAIN = "input"
-"""The name of the input that a filter accepts; further inputs have their own names."""
+"""The name of a filter's main input; further inputs have their own names."""
 
 
 @dataclass(frozen=True)
 class Meta:
-    """What a variant may know of an input before it plans. `finite` is False when it holds NaN or infinity;
-    `largest` is the largest finite magnitude of floating samples, `low` and `high` are the lowest and the highest
-    finite one without the alpha of an image, all 0 where they are not known; `rate` is in hertz, None where it is not
-    known."""
+    """What a variant may know of an input at planning time. `finite` is False if it contains NaN or infinity; `largest`
+    is the largest finite magnitude of floating-point samples, `low` and `high` are the minimum and maximum finite
+    sample, alpha excluded, all 0 if unknown; `rate` is in hertz, None if unknown."""
 
     kind: Kind
     shape: Shape
@@ -35,7 +34,7 @@ class Meta:
 
     @property
     def of_kind(self) -> InputKind:
-        """Everything that depends on the kind alone."""
+        """Everything that depends only on the kind."""
         return INPUT_KINDS[self.kind]
 
     @property
@@ -59,12 +58,12 @@ class Meta:
 
 
 NO_LIMITS = Limits((0, 0), 1 << 30, 1 << 62, 1, 0, 1 << 62, 0)
-"""The limits of no device: nothing is too large."""
+"""The limits of an unlimited device."""
 
 
 class Trial(NamedTuple):
-    """A case that the contract tries beside pairs of choices. Parameters and knobs that it does not name have their
-    defaults."""
+    """A case that the contract tests in addition to its pairwise choices. Parameters and knobs that it does not name
+    have their defaults."""
 
     shape: Shape
     dtype: str
@@ -74,8 +73,8 @@ class Trial(NamedTuple):
 
 
 class Successor(NamedTuple):
-    """A variant that an id of the version before stood for: the one that ran where it supports the task, and the knobs
-    of that id, if any, had these values."""
+    """The successor of a variant id of the previous version: it applies if it supports the task and the knobs had these
+    values."""
 
     variant: str
     knobs: Values = {}
@@ -83,8 +82,8 @@ class Successor(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What a variant is to do. `metas` describe the inputs by name, `arrays` are the inputs on the device once they are
-    there. What a variant supports, loads, loses and needs depends on nothing else."""
+    """What a variant has to compute. `metas` describe the inputs by name, `arrays` are the inputs on the device once
+    uploaded. What a variant supports, loads, loses and needs depends on nothing else."""
 
     metas: Mapping[str, Meta]
     params: Values
@@ -102,7 +101,7 @@ class Task:
         return replace(self, arrays={MAIN: x, **others})
 
     def with_params(self, **params: Any) -> Task:
-        """The same task with other values of some parameters, which the filter need not have."""
+        """The same task with other values of some parameters, including ones that the filter does not have."""
         return replace(self, params={**self.params, **params})
 
     def with_knobs(self, **knobs: Any) -> Task:

@@ -40,7 +40,7 @@ from gpu_ops.variant import Rule as Rule
 from gpu_ops.variant import Variant as Variant
 
 REFERENCE = "reference"
-"""The id of the variant that every filter has beside its own: its definition."""
+"""The id of the variant that every filter has in addition to its own: its reference."""
 RunStage = Literal["computed", "verified", "timed"]
 
 DTYPES = ("uint8", "uint16", "float32", "float64")
@@ -57,18 +57,18 @@ def form_of_input(task: Task) -> Form:
 class Output:
     """One result of a filter. `tolerance(task)` is relative to the reference's scale; 0 means exact.
 
-    `least(task)` is the least scale: the size of intermediate numbers that neither input nor result shows; the task has
-    the input on the host. `own_scale` says that the scale is the reference's alone, for values of another size than the
-    input's; each column of a table has its own. Values that lie `period` apart are the same, such as angles; 0 where
-    none are. `form(task)` is the shape, dtype and axes of the array that every variant gives. `unit` is that of its
-    values, "" for the unit of the input. `when` are the values of parameters that ask for it, as of a Param: {"result":
-    ("statistics",)}; without them it is not computed. `signed` says that the values of an image lie around zero,
-    `labels` that its integers are names, of which none is more than another. `marks` says that a table's rows are marks
-    over other outputs. `scales(task, tolerance)` gives each element a scale of its own, which that tolerance
-    multiplies, from the input on the host; None where all have the output's. `sizes(task)` is how large each of these
-    elements may be, where that is not the largest magnitude: a tolerance that allows more than MOST_SHARE of it judges
-    nothing. `most(task)` is the largest scale of each column of a table. `unrounded`: the reference of integers is not
-    rounded, and a result is within half a level of it and what rounding errors add.
+    `least(task)` is the minimum scale: the size of intermediate numbers, which may exceed both input and result; the
+    task has the input on the host. `own_scale` means that the scale is computed from the reference alone, for values of
+    another size than the input's; each column of a table has its own. Values that differ by `period` are equal, such as
+    angles; 0 if they are not periodic. `form(task)` is the shape, dtype and axes of the array that every variant
+    returns. `unit` is that of its values, "" for the unit of the input. `when` are the values of parameters that
+    request it, as in Param: {"result": ("statistics",)}; otherwise it is not computed. `signed` means that the values
+    of an image are centred at zero, `labels` that its integers are unordered labels. `marks` means that a table's rows
+    are marks over other outputs. `scales(task, tolerance)` gives each element its own scale, which that tolerance
+    multiplies, from the input on the host; None if all use the output's. `sizes(task)` is the possible size of each of
+    these elements if that is not the largest magnitude: a tolerance that allows more than MOST_SHARE of it cannot
+    detect an error. `most(task)` is the largest scale of each column of a table. `unrounded`: the reference of integers
+    is not rounded, and a result may differ from it by half a level plus rounding errors.
     """
 
     id: str
@@ -90,13 +90,13 @@ class Output:
 
     @property
     def of_kind(self) -> OutputKind:
-        """Everything that depends on the kind alone."""
+        """Everything that depends only on the kind."""
         return OUTPUT_KINDS[self.kind]
 
 
 @dataclass(frozen=True)
 class Work:
-    """The minimum for the job: each input read once, each output written once."""
+    """The minimum work: each input read once, each output written once."""
 
     bytes_read: int
     bytes_written: int
@@ -113,13 +113,13 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 @dataclass(frozen=True)
 class Locality:
-    """What one element of a result depends on, which decides whether an input can be worked on in parts. `halo(task)`
+    """What one element of a result depends on, which decides whether an input can be processed in parts. `halo(task)`
     is the reach along each spatial axis, for kind "halo".
 
-    Of kind "mergeable", `merge(task, parts, rows)` makes the outputs of a whole from those of its parts in order,
-    and the rows or samples that each has; the task is that of the whole. `extremes(task)` says that a part must know
-    the extremes of all samples. `whole(task)` is the reason why these parameters need the whole at once, None where
-    parts will do.
+    For kind "mergeable", `merge(task, parts, rows)` computes the outputs of the whole from those of its parts in order,
+    with the number of rows or samples of each part; the task is that of the whole. `extremes(task)` means that a part
+    must know the minimum and maximum of all samples. `whole(task)` is the reason why these parameters need the whole
+    input at once, None if parts suffice.
     """
 
     kind: Literal["pointwise", "halo", "mergeable", "global"]
@@ -131,20 +131,20 @@ class Locality:
 
 @dataclass(frozen=True)
 class Filter:
-    """A contract: what goes in, what comes out, how exact, and the least work it takes.
+    """A contract: inputs, outputs, accuracy, and minimum work.
 
     `family` is the name on the command line and in the menu; filters of one family differ in `accepts`.
     `reference(task)`, whose arrays are on the host, returns {output id: float64, complex128 or exact integer array}.
-    Masked elements of a masked array are undecided, because rounding alone decides them, and are not compared.
-    `work(task)` is the least work. `laws` are drawn over sizes and processors, `figures` of the source again from
-    reports. `check(task)` raises ParamError for parameters that do not suit the input. `presets` are values by name
-    for some of the parameters, the same ones in each. `picked` are the variants that a window shows at first; () means
-    all of the project's own. `shows` are the counters and figures in which its kernels differ most, the first one
-    above all; () where counts explain nothing. `finite_only` refuses NaN and infinity, with their count and the first
-    place. `contended` says that its time depends on how many samples are alike. `end_to_end`: the plans of its kernels
-    copy their input from host memory and their result back, and so they are timed as a whole. `renamed` are ids of the
-    version before, which this one still takes, each with its successors, of which the first that suits is meant.
-    `extras` are variants that are found by their ids, and that nothing times or holds to the contract: the reference.
+    Masked elements of a masked array are undecided, because they depend on rounding alone, and are not compared.
+    `work(task)` is the minimum work. `laws` are drawn over sizes and processors, `figures` of the source are reproduced
+    from reports. `check(task)` raises ParamError for parameters that do not suit the input. `presets` are named sets of
+    values, each for the same parameters. `picked` are the variants that a window selects initially; () means all of the
+    project's own. `shows` are the counters and metrics in which its kernels differ most, the most important first; ()
+    if counts explain nothing. `finite_only` refuses NaN and infinity, with their count and the first position.
+    `contended` means that its time depends on how many samples are equal. `end_to_end`: the plans of its kernels copy
+    their input from host memory and their result back, and are timed as a whole. `renamed` maps ids of the previous
+    version, which are still accepted, to their successors; the first suitable one is used. `extras` are variants that
+    can be selected by id but are neither timed nor tested against the contract: the reference.
     """
 
     id: str
@@ -178,11 +178,11 @@ class Filter:
         return (*self.variants, *self.extras)
 
     def given(self, params: Values) -> tuple[Output, ...]:
-        """The outputs that these parameters ask for, one at least."""
+        """The outputs that these parameters request, at least one."""
         return tuple(output for output in self.outputs if holds(output.when, params))
 
     def unit(self, task: Task) -> str:
-        """What one element of the result is called."""
+        """The noun for one element of the result."""
         meta = task.meta
         if any(o.form(task).shape != meta.shape for o in self.given(task.params)):
             return "output"
@@ -213,8 +213,8 @@ class Filter:
     def today(
         self, id: str, meta: Meta | None = None, params: Values | None = None, knobs: Values | None = None
     ) -> str:
-        """The id of a variant in this version: of a renamed one that of the successor which ran with these settings,
-        or which mostly did where no input is known."""
+        """The id of a variant in this version: for a renamed one, the successor that corresponds to these settings, or
+        the usual successor if no input is known."""
         knobs, values = knobs or {}, {**{p.name: p.default for p in self.params}, **(params or {})}
         for new, needed in self.renamed.get(id, ()):
             variant = self.variant(new)
@@ -226,14 +226,14 @@ class Filter:
         return self.renamed[id][-1].variant if id in self.renamed else id
 
     def renaming(self, old: str, new: str) -> str:
-        """What somebody must know who uses an id of the version before."""
+        """A notice for users of an id of the previous version."""
         return f"{self.id} {old} is called {new} now; name it so, because the next version does not know {old}."
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Statistics of one stage, in seconds. `clock` is cuda-event, wall or simulated; `stop` says why sampling ended;
-    `doubt` why the median cannot be trusted, empty where it can."""
+    """Statistics of one stage, in seconds. `clock` is cuda-event, wall or simulated; `stop` is the reason why sampling
+    ended; `doubt` the reason why the median is unreliable, empty if it is not."""
 
     stage: str
     clock: Literal["cuda-event", "wall", "simulated"]
@@ -249,14 +249,14 @@ class Timing:
 
 
 MOST_SHARE = 0.02
-"""Of what an output may be, the most that a tolerance may allow: beyond it a result within the tolerance is not called
-right."""
+"""The maximum tolerance, as a share of an output's size: with a larger one a result within the tolerance is not called
+correct."""
 
 
 @dataclass(frozen=True)
 class Error:
-    """How far an output is from the reference, in the reference's unit; `scale` is what tolerances multiply, `share` is
-    the part that is allowed of the output's size."""
+    """The error of an output relative to the reference, in the reference's unit; tolerances multiply `scale`; `share`
+    is the allowed error as a share of the output's size."""
 
     max: float
     rms: float
@@ -267,7 +267,7 @@ class Error:
 
     @property
     def relative(self) -> float:
-        """max / scale: what tolerances are compared with."""
+        """max / scale: the value that is compared with tolerances."""
         return self.max / self.scale if self.scale else self.max
 
     @property
@@ -276,14 +276,14 @@ class Error:
 
     @property
     def judges(self) -> bool:
-        """Whether a result can be wrong by much and be found so."""
+        """Whether the tolerance is small enough to detect a wrong result."""
         return self.share <= MOST_SHARE
 
 
 @dataclass(frozen=True)
 class Closeness:
-    """How close values are to the noise-free original: SNR and PSNR in dB, infinite where nothing differs, and SSIM, at
-    most 1. None where one is not defined; gpu_ops.running.quality has the definitions."""
+    """How close values are to the noise-free original: SNR and PSNR in dB, infinite if nothing differs, and SSIM, at
+    most 1. None if one is undefined; gpu_ops.running.quality has the definitions."""
 
     snr: float | None
     psnr: float | None
@@ -292,7 +292,7 @@ class Closeness:
 
 @dataclass(frozen=True)
 class Quality:
-    """The closeness of the input to its noise-free original, and that of an output."""
+    """The quality of the input relative to its noise-free original, and that of an output."""
 
     before: Closeness
     after: Closeness
@@ -300,7 +300,8 @@ class Quality:
 
 @dataclass(frozen=True)
 class Pick:
-    """A variant on a device with its knobs. `edits` {kernel file: text} replace kernels, `params` the experiment's."""
+    """A variant on a device with its knobs. `edits` {kernel file: text} replace kernels, `params` override the
+    experiment's."""
 
     variant: str
     device: str
@@ -311,9 +312,10 @@ class Pick:
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """A question: this filter on this input with these parameters and picks, and how to time and check it. `memory` are
-    the bytes that one pick may take on its device, input included; None: all that is free there. `counted`: a simulated
-    GPU counts every access to memory, as an X-ray does, and takes up to twice as long for its first run."""
+    """An experiment: this filter on this input with these parameters and picks, and how to time and check it. `memory`
+    is the maximum number of bytes that one pick may use on its device, input included; None: all free memory.
+    `counted`: a simulated GPU counts every memory access, as for an X-ray, which can double the time of its first
+    run."""
 
     filter: str
     input: Input
@@ -330,10 +332,10 @@ class Experiment:
 class Run:
     """The result of one pick. `ok` is None until it is verified; a wrong result has ok False and no timings.
 
-    `failure` is the reason why the pick could not run, `failure_kind` its kind. `notes` are sentences that a reader
-    must see beside the figures. `findings` are the faults that a simulated GPU saw, `printed` what the kernel
-    printed there. Outputs are host arrays; `forms` says the axes of each. `quality` is there for outputs of the input's
-    form where the input's noise-free original is known.
+    `failure` is the reason why the pick could not run, `failure_kind` its kind. `notes` are sentences to be shown next
+    to the values. `findings` are the errors that a simulated GPU detected, `printed` the output of the kernel's printf.
+    Outputs are host arrays; `forms` has the axes of each. `quality` is present for outputs of the input's form if the
+    input's noise-free original is known.
     """
 
     pick: Pick
@@ -363,6 +365,6 @@ class Run:
 
     @property
     def key(self) -> RunKey:
-        """What makes this run the same as another one, or not."""
+        """The key that identifies equal runs."""
         pick = self.pick
         return RunKey.of(self.filter, pick.variant, pick.device, self.params, pick.knobs, pick.edits)

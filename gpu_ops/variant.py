@@ -12,20 +12,19 @@ from gpu_ops.plan import Device, Limits, Plan
 from gpu_ops.task import Task, Trial
 
 Range = Callable[[Task], float]
-"""The largest magnitude of samples with which nothing overflows in a task; infinite where nothing can."""
+"""The largest magnitude of samples for which nothing overflows in a task; infinite if nothing can."""
 Trials = Callable[[Limits], tuple[Trial, ...]]
-"""Long cases on a device of these limits."""
+"""Large test cases for a device with these limits."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What a variant does not take. `test(task)` is true of a task that breaks the rule: True, or what it found, such
-    as the bytes that are too many. `words` say why and what to choose instead: "{found}" stands for that, the like of
-    "{meta.channels}" for what the task's meta or limits know, "{window}" for the value of a parameter or knob.
+    """A restriction on tasks. `test(task)` is true for a task that violates the rule: True, or what it found, such as
+    the bytes that are too many. `words` state the reason and the alternative: "{found}" is replaced by what was found,
+    "{meta.channels}" by an attribute of the task's meta or limits, "{window}" by the value of a parameter or knob.
 
-    `never` are choices of the contract that it, or a rule before it, always rules out, by axis:
-    {"param border": ("wrap",)}. Where the first broken rule is one that is said `also`, so are all others of these that
-    are broken.
+    `never` are choices of the contract that this rule, or an earlier one, always excludes, by axis: {"param border":
+    ("wrap",)}. If the first violated rule has `also` set, the other violated rules that have it are reported too.
     """
 
     test: Callable[[Task], Any]
@@ -34,7 +33,7 @@ class Rule:
     also: bool = False
 
     def said(self, task: Task) -> str:
-        """The words for a task that breaks it."""
+        """The message for a task that violates it."""
         found = self.test(task)
         return self.words.format(found=found, meta=task.meta, limits=task.limits, **task.params, **task.knobs)
 
@@ -51,12 +50,12 @@ class Accesses:
 
 @dataclass(frozen=True)
 class Counts:
-    """What is known of a variant's work beforehand.
+    """What is known about a variant's work before it runs.
 
-    `accesses(task)` are the global loads it should make; `uncounted` says why a variant with kernels declares none.
-    `predicts(task)` are the counters that its samples let expect, by id, and `transactions(task, rule)` those by the
-    coalescing rule of an older GPU. `operations(task)` is its number of operations where that is more than the filter's
-    least work.
+    `accesses(task)` are the expected global loads; `uncounted` is the reason why a variant with kernels declares none.
+    `predicts(task)` are the counter values predicted from the input, by id, and `transactions(task, rule)` those by the
+    coalescing rule of an older GPU. `operations(task)` is its number of operations if that exceeds the filter's minimum
+    work.
     """
 
     accesses: Callable[[Task], Accesses] | None = None
@@ -71,31 +70,32 @@ NO_COUNTS = Counts()
 
 @dataclass(frozen=True)
 class Exactness:
-    """A `tolerance` that is wider than the output's, and the `caveat` that is printed beside results and says why."""
+    """A `tolerance` that is wider than the output's, and the `caveat` that is printed next to results and gives the
+    reason."""
 
     tolerance: Callable[[Task], float]
     caveat: str
 
 
 def no_trials(limits: Limits) -> tuple[Trial, ...]:
-    """The trials of a variant without long cases."""
+    """The trials of a variant without large test cases."""
     return ()
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to do a filter's job.
+    """One implementation of a filter.
 
-    What it runs: `plan(device, task)` allocates and returns a Plan; `idea` says what changed from the variant before.
-    Of its `kernels` the first file holds what it is about; a person's kernel takes that one's place. `knobs` change the
-    speed, and the result only within the tolerance.
+    What it runs: `plan(device, task)` allocates and returns a Plan; `idea` says what changed from the previous variant.
+    The first file of `kernels` is its main file, which a user's own kernel replaces. `knobs` change the speed, and the
+    result only within the tolerance.
 
-    What it takes: all tasks that break none of the `rules`, with floating samples up to `largest(task)`, beyond which
-    something overflows; None: any. The contract tries `shapes` beside those of the kind of input, and `trials(limits)`,
-    long cases in which every loop of its kernels runs more than once on such a device, or launches take part that short
-    ones do not need.
+    What it supports: all tasks that violate none of the `rules`, with floating-point samples up to `largest(task)`,
+    above which something overflows; None: no limit. The contract tests `shapes` in addition to those of the kind of
+    input, and `trials(limits)`, large cases in which every loop of its kernels runs more than once on such a device, or
+    which need additional launches.
 
-    What it counts, and where the output's tolerance does not hold for it, how exact it is.
+    What it counts, and how exact it is if the output's tolerance does not apply.
     """
 
     id: str
@@ -115,7 +115,7 @@ class Variant:
     exactness: Exactness | None = None
 
     def refusal(self, task: Task) -> str | None:
-        """None, or the reason why it cannot do this task: a broken rule, or samples outside its range."""
+        """None, or the reason why it does not support this task: a violated rule, or samples outside its range."""
         broken = (rule for rule in self.rules if rule.test(task))
         if (first := next(broken, None)) is not None:
             others = (rule for rule in broken if rule.also) if first.also else ()

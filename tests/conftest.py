@@ -207,8 +207,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """With -n, whoever has no tests left takes some of another's, so that all end together: the sets of the contract
-    lie side by side, and a share of tests of fixed size gives all of them to one."""
+    """With -n, an idle worker takes over tests of another, so that all end together: the test sets of the contract are
+    contiguous, and shares of a fixed size would give all of them to one worker."""
     from xdist.scheduler import WorkStealingScheduling
 
     return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None

@@ -83,7 +83,7 @@ LAYERS = {
     "engine": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor"},
     "cli": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
 }
-"""What each package may import of gpu_ops beside the core modules and itself."""
+"""What each package may import of gpu_ops in addition to the core modules and itself."""
 CORE = {
     *("types", "errors", "params", "plan", "progress", "task", "processes"),
     *("run_key", "device_names", "input_kinds", "output_kinds", "counters", "stages", "variant", "host", "statements"),

@@ -1,5 +1,5 @@
-"""A folder of downloads may hold a json.py or a numpy.py beside the pictures. No command, started in any way, executes
-it: neither in its own process nor in those that it starts."""
+"""A folder of downloads may contain a json.py or a numpy.py next to the pictures. No command, started in any way,
+executes it: neither in its own process nor in its child processes."""
 
 from __future__ import annotations
 

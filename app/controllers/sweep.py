@@ -41,9 +41,9 @@ class SweepController(QObject):
     the whole reference. The rows stay out of the session's results.
 
     `changed`: `shown` (the visible sweep, or None), `over` (what the visible laws are over, or ""), `figure` (the stage
-    or counter that sweeps show), `ghost` (the machine whose recorded GPU rows stand beside, or ""), `running` or `done`
-    changed. `options_changed`: `options` (what may vary) or `recorded` (the filter's recorded sweeps) changed.
-    `refused(sentence)` says why a sweep cannot start; it is "" once one starts.
+    or counter that sweeps show), `ghost` (the machine whose recorded GPU rows are shown for comparison, or ""),
+    `running` or `done` changed. `options_changed`: `options` (what may vary) or `recorded` (the filter's recorded
+    sweeps) changed. `refused(sentence)` says why a sweep cannot start; it is "" once one starts.
     """
 
     changed = Signal()
@@ -213,7 +213,7 @@ class SweepController(QObject):
         self.changed.emit()
 
     def show_ghost(self, machine: str) -> None:
-        """Show the recorded GPU rows of a machine beside the sweep; "" for none."""
+        """Show the recorded GPU rows of a machine for comparison with the sweep; "" for none."""
         self.ghost = machine
         self._apply()
         self.changed.emit()

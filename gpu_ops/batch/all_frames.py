@@ -1,5 +1,5 @@
-"""A filter over all frames of a stack: one variant on one device, its results in one stack, NPY or TIFF, that grows
-frame by frame and appears when it is complete; or merged to the result of all."""
+"""A filter over all frames of a stack: one variant on one device. The results are written frame by frame to one stack,
+NPY or TIFF, which appears when it is complete, or they are merged into one result."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from gpu_ops.types import Experiment, Filter, Input, Pick, Run
 First = tuple[Run, Experiment]
 """The run of the first frame, and its experiment."""
 Add = Callable[[int, int, Mapping[str, Array], First], None]
-"""Takes the number of a frame, its rows and its outputs, and the run of the first one."""
+"""Called with the number of a frame, its rows and its outputs, and the run of the first frame."""
 
 
 class Wanted(NamedTuple):
-    """What is computed: the `output` of a filter under one pick."""
+    """The computation: the `output` of a filter for one pick."""
 
     filter: str
     params: Values
@@ -53,9 +53,9 @@ def run_part(
     wanted: Wanted, read: Callable[[], Input], place: str, check: bool, of: str = "", memory: int | None = None
 ) -> tuple[Run, Experiment]:
     """The run of the part that is read, and its experiment; with `check` it is compared with samples of the reference.
-    The steps within it report no progress, but they can be stopped. `memory` is as in an Experiment. Raises Cancelled,
-    what `read` raises, KernelError where the variant fails and WrongResult where it is wrong, which name the `place` in
-    the whole: that is `of` that name or the input's."""
+    The steps within it report no progress, but they can be cancelled. `memory` is as in Experiment. Raises Cancelled,
+    what `read` raises, KernelError if the variant fails and WrongResult if its result is wrong; messages name the
+    `place` in the whole, which is the file `of`, or the input."""
     stop = stop_request()
     with quiet():
         how = {"protocol": "none", "checks": "sample" if check else "off", "memory": memory}
@@ -72,8 +72,8 @@ def run_part(
 
 
 class Written(NamedTuple):
-    """What was written: the shape and the type of the whole stack. `checked` says whether the first frame's result was
-    compared with the reference."""
+    """A summary of the written stack: its shape and type. `checked` tells whether the first frame's result was compared
+    with the reference."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -89,12 +89,12 @@ def write_frames(
     token: str = "",
 ) -> Written:
     """Run a filter on the frames read(0) to read(count - 1) and write the output of each, (D, …), as NPY, or as pages
-    of a TIFF with the size of a pixel, the axes of the frames and the facts about the first result.
+    of a TIFF with the pixel size, the axes of the frames and metadata of the first result.
 
-    The first result is compared with samples of the reference. `report(done, total)` comes before each frame. `token`
-    names the file that grows, see `replacing`. The target stays as it was until the last frame. Raises InputError for
-    frames that cannot be read or whose results differ in shape or type, and where the disk is too small; KernelError
-    where the variant fails; WrongResult; Cancelled.
+    The first result is compared with samples of the reference. `report(done, total)` is called before each frame.
+    `token` names the temporary file, see `replacing`. The target is unchanged until the last frame is written. Raises
+    InputError for frames that cannot be read or whose results differ in shape or type, and if the disk is too small;
+    KernelError if the variant fails; WrongResult; Cancelled.
     """
     check_frames_target(path, FILTERS.find(wanted.filter).output(wanted.output).kind)
     written, write = list[Written](), list[Write]()
@@ -119,8 +119,8 @@ def write_frames(
 
 
 def _run_all(read: Callable[[int], Input], count: int, wanted: Wanted, add: Add, report: Report) -> First:
-    """Give the outputs of each frame to `add`, with the run of the first one and its experiment, which are returned.
-    The first one is compared with the reference; the others overlap."""
+    """Pass the outputs of each frame to `add`, with the run of the first one and its experiment, which are returned.
+    The first one is compared with the reference; processing of the others overlaps."""
     report(0, count)
     first = _run_frame(read, wanted, 0)
     add(0, first[0].shape[0], first[0].outputs, first)
@@ -142,8 +142,8 @@ def _run_all(read: Callable[[int], Input], count: int, wanted: Wanted, add: Add,
 def _begin(
     file: IO[bytes], path: str | os.PathLike[str], written: Written, output: str, first: Run, experiment: Experiment
 ) -> Write:
-    """Begin a stack of results like that of the first frame. A TIFF tells the facts about it; an NPY file has no room
-    for any. Raises InputError where the disk has no space for all."""
+    """Begin a stack of results like that of the first frame. A TIFF stores metadata; an NPY file cannot. Raises
+    InputError if the disk is too small for the whole stack."""
     (count, *shape), dtype = written.shape, np.dtype(written.dtype)
     disk, needed = f"the disk of {plain(os.fspath(path))}", math.prod(written.shape) * dtype.itemsize
     check_disk(path, needed, f"The results of {count} frames need", disk)
@@ -152,13 +152,13 @@ def _begin(
         own = row(first, experiment, with_roofs=False)
         about = about_run(own, machine([first.pick.device], with_roofs=False), output)
         about |= {"verdict": f"frame 0 {about['verdict']}", "frames": f"all {count}"}
-        size = pixel if resolution(pixel) else None  # no unit where the file has no size in it
+        size = pixel if resolution(pixel) else None  # no unit if the file has no pixel size in it
         note = "\n".join((*imagej_lines(experiment.input.facts.frame_axes, count, size), *lines_of(about)))
     return begin_rows(file, path, tuple(shape), dtype, count, pixel, note)
 
 
 def _write(write: Write, result: Array) -> None:
-    """Write a frame without progress of its own."""
+    """Write a frame without reporting progress."""
     with quiet():
         write(result)
 
@@ -166,11 +166,10 @@ def _write(write: Write, result: Array) -> None:
 def merge_frames(
     read: Callable[[int], Input], count: int, wanted: Wanted, report: Report = lambda done, total: None
 ) -> tuple[Run, Experiment]:
-    """Run a mergeable filter on the frames read(0) to read(count - 1), as if they were one picture: histograms add up,
-    and so do sums. The run of the first frame, with the outputs of all, and its
-    experiment.
+    """Run a mergeable filter on the frames read(0) to read(count - 1), as if they were one picture: histograms and sums
+    are added. Returns the run of the first frame, with the merged outputs, and its experiment.
 
-    `wanted.output` does not matter. `report(done, total)` comes before each frame. Raises ParamError where results of
+    `wanted.output` is ignored. `report(done, total)` is called before each frame. Raises ParamError if results of
     frames cannot be merged, and what `write_frames` raises.
     """
     filter = FILTERS.find(wanted.filter)
@@ -188,7 +187,7 @@ def merge_frames(
 
 
 def check_merging(filter: Filter, task: Task) -> None:
-    """Raises ParamError that says why results of several frames cannot be merged."""
+    """Raises ParamError with the reason if results of several frames cannot be merged."""
     if filter.locality.merge is None:
         known = ", ".join(f.id for f in FILTERS if f.locality.merge)
         raise ParamError(f"The results of {filter.id} cannot be merged; those of {known} can: take --frames all.")
@@ -204,7 +203,7 @@ def _place(frame: int) -> str:
 
 
 def _read_frame(read: Callable[[int], Input], frame: int) -> Input:
-    """A frame, with its number in what it raises."""
+    """Read a frame; errors name its number."""
     try:
         return read(frame)
     except NonFiniteError as error:
@@ -214,5 +213,5 @@ def _read_frame(read: Callable[[int], Input], frame: int) -> Input:
 
 
 def _run_frame(read: Callable[[int], Input], wanted: Wanted, frame: int) -> First:
-    """The run of one frame by itself. The first one is compared with the reference."""
+    """The run of one frame. The first one is compared with the reference."""
     return run_part(wanted, partial(_read_frame, read, frame), _place(frame), check=frame == 0)

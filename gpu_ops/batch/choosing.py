@@ -1,4 +1,4 @@
-"""Which variants take an input, and with which values."""
+"""Which variants support an input, and with which values."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def family(name: str) -> list[Filter]:
 
 
 def devices_of(named: Sequence[str]) -> list[str]:
-    """The named devices, else all that are available. Raises DeviceError. A simulated GPU runs only where it is named:
-    it is a thousand times slower, and has no time to report."""
+    """The named devices, else all that are available. Raises DeviceError. A simulated GPU is used only if it is named:
+    it is a thousand times slower and has no times to report."""
     names = named or [s.name for s in device_statuses() if s.available and s.kind != "sim"]
     for name in names:
-        open_device(name)  # raises where it is not available
+        open_device(name)  # raises if it is not available
     return list(dict.fromkeys(names))
 
 
 def for_one(several: Iterable[T], check: Callable[[T], object]) -> None:
-    """Check each of several. Raises the first ParamError where none of them passes."""
+    """Check each of several. Raises the first ParamError if none of them passes."""
     errors = []
     for one in several:
         try:
@@ -43,13 +43,13 @@ def for_one(several: Iterable[T], check: Callable[[T], object]) -> None:
 
 
 def unknown_name(filter: Filter, name: str, names: Sequence[str]) -> str:
-    """The sentence about a value whose name is none of these."""
+    """The message about a value whose name is unknown."""
     return f"Nothing in {filter.id} is called {plain(name, 40)}{nearest(name, names)}; there are {', '.join(names)}."
 
 
 def checked(filter: Filter, values: Mapping[str, Any]) -> dict[str, Value]:
-    """Of values by name those of the filter's parameters, checked. Raises ParamError for them, and for a value of a
-    knob that none of the filter's variants takes."""
+    """The filter's parameters out of values by name, checked. Raises ParamError for them, and for a value of a knob
+    that none of the filter's variants has."""
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     knobs = [k for v in filter.variants for k in v.knobs if k.name in values]
     for name in dict.fromkeys(k.name for k in knobs):
@@ -58,7 +58,7 @@ def checked(filter: Filter, values: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def knobs_of(variant: Variant, values: Mapping[str, Any]) -> dict[str, Value]:
-    """Of values by name those of a variant's knobs, checked. Raises ParamError that names the variant."""
+    """A variant's knobs out of values by name, checked. Raises ParamError that names the variant."""
     try:
         return {k.name: k.check(values[k.name]) for k in variant.knobs if k.name in values}
     except ParamError as error:
@@ -68,7 +68,7 @@ def knobs_of(variant: Variant, values: Mapping[str, Any]) -> dict[str, Value]:
 def with_knobs(
     filter: Filter, picks: Iterable[Pick], values: Mapping[str, Any], strict: bool
 ) -> tuple[list[Pick], list[ParamError]]:
-    """Picks with their knobs, and the errors of those whose variant does not take one; `strict` raises the first."""
+    """Picks with their knobs, and the errors of those whose variant does not accept one; `strict` raises the first."""
     result, errors = list[Pick](), list[ParamError]()
     for pick in picks:
         try:
@@ -83,7 +83,7 @@ def with_knobs(
 def todays(
     filter: Filter, names: Sequence[str], meta: Meta | None, values: Mapping[str, Any]
 ) -> tuple[list[str], list[str]]:
-    """The named variants by the ids of this version, and a sentence about each that is called otherwise."""
+    """The named variants by their ids in this version, and a notice about each that was renamed."""
     params = {p.name: p.check(values[p.name]) for p in filter.params if p.name in values}
     knobs = {name: values[name] for name in values if name not in params}
     found = [filter.today(name, meta, params, knobs) for name in names]
@@ -97,7 +97,7 @@ def with_defaults(filter: Filter, params: Values) -> dict[str, Value]:
 
 
 def takes(filter: Filter, pick: Pick, meta: Meta, params: Values) -> bool:
-    """Whether the pick runs one of the filter's own variants, which supports this input on its device."""
+    """Whether the pick is one of the filter's own variants, and supports this input on its device."""
     variant = filter.variant(pick.variant)
     knobs = {**{k.name: k.default for k in variant.knobs}, **pick.knobs}
     task = Task.of(meta, with_defaults(filter, params), knobs, open_device(pick.device).limits)
@@ -105,5 +105,5 @@ def takes(filter: Filter, pick: Pick, meta: Meta, params: Values) -> bool:
 
 
 def one_each(filter: Filter, picks: Iterable[Pick], meta: Meta, params: Values) -> tuple[Pick, ...]:
-    """For each device the last of the filter's own variants that supports the input: the top of the ladder there."""
+    """For each device the last of the filter's own variants that supports the input: the end of the ladder there."""
     return tuple({pick.device: pick for pick in picks if takes(filter, pick, meta, params)}.values())

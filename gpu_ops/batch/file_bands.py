@@ -1,4 +1,4 @@
-"""A filter over a file that is larger than memory: one variant on one device, band after band, from file to file."""
+"""A filter over a file that is larger than memory: one variant on one device reads and writes files band by band."""
 
 from __future__ import annotations
 
@@ -37,18 +37,19 @@ from gpu_ops.types import Filter, Input, Run
 
 QUARTER = 4
 EXPANDED = 64
-"""Bytes of memory that one of a file can take, with its type converted, its result and the reference."""
+"""Memory per byte of a file that is loaded whole: with its type converted, its result and the reference."""
 SHARE, SCRATCH = 4, 8
-"""What a band takes: four times its input and outputs – what was read, copies on the device, results, and what they are
-compared with – and one double for each value, in which some variants add."""
+"""Memory per band: four times its input and outputs – the values read, device copies, results, and the reference values
+– and one double per value, in which some variants accumulate."""
 MOST = 1 << 25
-"""Values of a band at most: more is no faster, and progress and a stop come between two bands."""
+"""The maximum number of values per band: larger bands are no faster, and progress is reported, and work can be
+cancelled, between two bands."""
 NOTHING: Mapping[str, Any] = {}
 
 
 class InBands(NamedTuple):
-    """What was computed: the form of the whole result, how many bands of how many rows, and the run of the last band,
-    with the outputs of the whole where the filter merges its parts."""
+    """A summary of the result: the form of the whole, the number of bands and their rows, and the run of the last band,
+    with the outputs of the whole if the filter merges its parts."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -59,9 +60,9 @@ class InBands(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FileRun:
-    """A filter and its checked parameters on the rows of a file. `memory` is what it may add; `dtype` is that to which
-    values are converted, `nonfinite` the rule for NaN and infinity. `checks` compares samples of every band with the
-    reference ("full"), those of the first and the last ("sample"), or none ("off")."""
+    """A filter and its checked parameters on the rows of a file. `memory` is the additional memory that it may use;
+    `dtype` is the type to which values are converted, `nonfinite` the rule for NaN and infinity. `checks` compares
+    samples of every band with the reference ("full"), those of the first and the last ("sample"), or none ("off")."""
 
     source: Rows
     wanted: Wanted
@@ -77,7 +78,7 @@ class FileRun:
 
     @property
     def task(self) -> Task:
-        """The task of the whole, of which no value was read yet."""
+        """The task of the whole, of which no value has been read yet."""
         source, filter = self.source, self.filter
         dtype = self.dtype or ("uint8" if source.dtype == np.bool_ else source.dtype.name)
         meta = Meta(source.kind, source.shape, dtype, rate=source.rate)
@@ -85,21 +86,21 @@ class FileRun:
 
     @property
     def merges(self) -> bool:
-        """Whether the results of bands are merged to one, which is saved as a whole."""
+        """Whether the results of bands are merged into one, which is saved as a whole."""
         return self.filter.locality.kind == "mergeable"
 
     @property
     def needed(self) -> int:
-        """Bytes that the whole would take at once."""
+        """Bytes that the whole would need at once."""
         return SHARE * bands.footprint(self.filter, self.task) + SCRATCH * self.source.size
 
     def form(self, output: str) -> Form:
-        """That of an output of the whole."""
+        """The form of an output of the whole."""
         return {o.id: o.form(self.task) for o in self.filter.given(self.task.params)}[output]
 
     @property
     def about(self) -> dict[str, Any]:
-        """The facts about the result, but for its parts. Raises OSError."""
+        """The metadata of the result, except that of its parts. Raises OSError."""
         pick, output = self.wanted.pick, self.wanted.output
         about = {**about_input(self.source.origin), "filter": self.filter.id, "parameters": dict(self.task.params)}
         about |= {"variant": pick.variant, "device": pick.device}
@@ -108,13 +109,13 @@ class FileRun:
 
 
 def quarter() -> int:
-    """Bytes that a run may take where nobody says otherwise; what takes more goes in bands."""
+    """The default limit of a run in bytes; larger inputs are processed in bands."""
     return free_memory() // QUARTER
 
 
 def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None:
-    """The rows of a file that is read so; None of a projection, of formats that are decoded as a whole and, unless
-    `always` is set, of a small file. Raises InputError and ParamError."""
+    """The rows of a file that can be read by rows; None for a projection, for formats that are decoded as a whole and,
+    unless `always` is set, for a small file. Raises InputError and ParamError."""
     if reading.values.get("project", "none") != "none":
         return None
     small = min(SMALL, quarter() // EXPANDED)
@@ -125,9 +126,9 @@ def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None
 
 
 def goes_in_bands(job: FileRun, limited: bool, limit: int | None, able: Callable[[], bool]) -> bool:
-    """Whether a file goes in bands: where the whole would take more memory than is allowed (`limited`) or is free, or
-    has more values than are loaded at once without a `limit` of its own; and where it would take more than a quarter of
-    what is free, if bands are `able` to do all that is asked for."""
+    """Whether a file is processed in bands: if the whole needs more memory than is allowed (`limited`) or free, or has
+    more values than are loaded at once without an explicit `limit`; or if it needs more than a quarter of the free
+    memory and bands are `able` to do everything that is requested."""
     if job.needed > (job.memory if limited else free_memory()):
         return True
     if not limited and job.needed > job.memory and able():
@@ -136,8 +137,8 @@ def goes_in_bands(job: FileRun, limited: bool, limit: int | None, able: Callable
 
 
 def check_ability(job: FileRun, targets: Mapping[str, str | os.PathLike[str]], limit: int | None) -> bool:
-    """Whether bands do all of the job: there are no more values than the `limit`, and the variant takes them. Raises
-    what check_bands raises, and InputError for a target of an output that is not written row by row."""
+    """Whether bands can do the whole job: the number of values is within the `limit`, and the variant supports them.
+    Raises what check_bands raises, and InputError for a target of an output that is not written row by row."""
     check_bands(job)
     for output, path in targets.items() if not job.merges else ():
         check_rows_target(path, job.form(output).shape)
@@ -146,7 +147,7 @@ def check_ability(job: FileRun, targets: Mapping[str, str | os.PathLike[str]], l
 
 
 def check_as_a_whole(job: FileRun, given: Mapping[str, bool]) -> None:
-    """Raises ParamError for flags that are `given` and need the whole input; a merged result is mapped by itself."""
+    """Raises ParamError for `given` options that need the whole input; a merged result is mapped separately."""
     for flag, is_given in given.items():
         if is_given and not (flag == "--map" and job.merges):
             name = job.source.name
@@ -154,8 +155,8 @@ def check_as_a_whole(job: FileRun, given: Mapping[str, bool]) -> None:
 
 
 def check_bands(job: FileRun) -> int:
-    """How many rows a band has. Raises InputError with needed and free bytes where the filter or the file must be
-    worked on at once, or where not even one row fits; ParamError for a task that the filter does not take."""
+    """The number of rows of a band. Raises InputError with needed and free bytes if the filter or the file must be
+    processed at once, or if not even one row fits; ParamError for a task that the filter does not support."""
     filter, task, source = job.filter, job.task, job.source
     if task.meta.dtype not in filter.dtypes:
         allowed = ", ".join(filter.dtypes)
@@ -177,13 +178,13 @@ def check_bands(job: FileRun) -> int:
 
 
 def _widest(dtype: str) -> tuple[float, float]:
-    """The range of a type, because no value was read yet; nothing depends on that of floats."""
+    """The range of a type, because no value has been read yet; for floats nothing depends on it."""
     info = None if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
     return (0.0, 0.0) if info is None else (int(info.min), int(info.max))
 
 
 def _rooms(job: FileRun) -> str:
-    """What is free, on the host and on the device."""
+    """The free memory, on the host and on the device."""
     name = job.wanted.pick.device
     host = f"{job.memory:,} may be used of {free_memory():,} free in this machine"
     return host if name == "cpu" else f"{host}, with {open_device(name).free_bytes():,} free on {name}"
@@ -196,9 +197,9 @@ def write_bands(
     about: Mapping[str, Any] = NOTHING,
 ) -> InBands:
     """Run a pointwise filter or one with a halo, and write one output to an NPY file or a TIFF, which appears when it
-    is complete. `report(done, total)` comes before each band; a TIFF holds the facts `about` the result. Raises
-    InputError for a file that cannot be read or written, KernelError where the variant fails, WrongResult, Cancelled.
-    """
+    is complete. `report(done, total)` is called before each band; a TIFF contains the metadata `about` the result.
+    Raises InputError for a file that cannot be read or written, KernelError if the variant fails, WrongResult,
+    Cancelled."""
     filter, task, output = job.filter, job.task, job.wanted.output
     places = bands.split(filter, task, check_bands(job))
     form = job.form(output)
@@ -210,7 +211,7 @@ def write_bands(
 
 
 def merge_bands(job: FileRun, report: Report = lambda done, total: None) -> InBands:
-    """Run a mergeable filter and merge the outputs of its parts. Where these depend on the extremes of all values, the
+    """Run a mergeable filter and merge the outputs of its parts. If these depend on the extremes of all values, the
     file is read twice. Raises what `write_bands` raises."""
     filter, task = job.filter, job.task
     places, extremes = bands.split(filter, task, check_bands(job)), list[Extremes]()
@@ -233,8 +234,8 @@ def _run(
     report: Report,
     extremes: Sequence[Extremes] = (),
 ) -> Run:
-    """Give the run of each band with its halo to the sink, as a part of a whole with these extremes where they are
-    known. Returns the last one."""
+    """Pass the run of each band with its halo to the sink, as a part of a whole with these extremes if they are known.
+    Returns the last run."""
 
     def run(band: Band) -> Run:
         def read() -> Input:
@@ -272,7 +273,7 @@ def _input(job: FileRun, band: Band) -> Input:
 
 
 def _strip(source: Rows, band: Band) -> Array:
-    """The rows that a band needs; those beyond an edge come from the opposite one."""
+    """The rows that a band needs; those beyond an edge are read from the opposite one."""
     count = source.shape[0]
     if band.low >= 0 and band.high <= count:
         return source.read(band.low, band.high)

@@ -1,4 +1,4 @@
-"""One writer at a time: a process holds a report from reading it to replacing it."""
+"""One writer at a time: a process locks a report from reading it until it has been replaced."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from gpu_ops.io.part_files import hold
 
 @contextmanager
 def locked(path: Path, named: Path | None = None, other: str = "another file for --json") -> Iterator[None]:
-    """Hold `path` for this process while the block runs. The lock is a file beside it, removed at the end; the system
-    releases it when a process dies. Readers need no lock, because a writer replaces the file as a whole.
+    """Lock `path` for this process while the block runs. The lock is a file next to it, removed at the end; the
+    operating system releases it when a process dies. Readers need no lock, because a writer replaces the file as a
+    whole.
 
-    Raises ReportError at once when another process holds it, and when no file can be made there; it calls it `named`
-    and proposes the `other`.
+    Raises ReportError at once if another process holds the lock, or if no file can be created there; the message calls
+    it `named` and proposes the `other`.
     """
     beside, name = path.with_name(f".{path.name}.lock"), plain(named or path)
     try:
@@ -35,7 +36,7 @@ def locked(path: Path, named: Path | None = None, other: str = "another file for
 
 
 def _release(handle: int, beside: Path) -> None:
-    if sys.platform == "win32":  # an open file cannot be removed there, so another writer's stays
+    if sys.platform == "win32":  # Windows cannot remove an open file, so another writer's lock file stays
         os.close(handle)
         with suppress(OSError):
             beside.unlink()

@@ -1,5 +1,5 @@
-"""The files of a batch: found by names, folders and patterns, each with the name of its result, and what of an earlier
-batch need not be made again."""
+"""The files of a batch, found by names, folders and patterns, each with the name of its result; and the results of an
+earlier batch that need not be computed again."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from gpu_ops.io.formats import BY_SUFFIX
 SCHEMA = "kernelscope-batch/1"
 DONE = ("right", "unverified")
 INPUT_FACTS, RESULT_FACTS = ("bytes", "changed_ns"), ("output_bytes", "output_sha256")
-"""What a row says of a file and of its result, by which another content of either is seen."""
+"""Fields of a row by which a changed input or result is recognised."""
 
 
 class Item(NamedTuple):
-    """A file, the folder and the `name` of its result without an ending, and a sentence where it cannot have one.
+    """A file, the folder and the `name` of its result without an extension, and the reason if it cannot have one.
     `inputs` are the real paths of all files, which no result may replace."""
 
     file: Path
@@ -33,7 +33,7 @@ class Item(NamedTuple):
     inputs: frozenset[str]
 
     def path(self, suffix: str) -> Path:
-        """The file of the result. Raises InputError where that is one of the inputs."""
+        """The file of the result. Raises InputError if that is one of the inputs."""
         path = self.folder / f"{self.name}{suffix}"
         if os.path.realpath(path) in self.inputs:
             raise InputError(f"{plain(path)} is an input itself; choose another --output-dir or another --format.")
@@ -41,8 +41,8 @@ class Item(NamedTuple):
 
 
 def find_files(names: Sequence[str]) -> list[Path]:
-    """The files that names, folders and patterns mean, each once, in their order; those of a folder or a pattern by
-    name. Of a folder the files with the ending of a format. Raises InputError where one means nothing."""
+    """The files that names, folders and patterns refer to, each once, in this order; those of a folder or a pattern by
+    name. From a folder, files with the extension of a known format. Raises InputError if one refers to nothing."""
     found: dict[str, Path] = {}
     for name in names:
         for path in _meant(name):
@@ -59,7 +59,7 @@ def _meant(name: str) -> list[Path]:
                 raise InputError(f"{plain(name)} has no file that can be read; the types are {' '.join(BY_SUFFIX)}.")
             return files
         if path.exists() or not glob.has_magic(name):
-            return [path]  # one that is missing fails by itself, and the others go on
+            return [path]  # a missing file is reported by itself, and the others are processed
         matches = sorted(Path(p) for p in glob.glob(name, recursive=True) if not os.path.isdir(p))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no file name"
@@ -74,11 +74,12 @@ NAMINGS: tuple[Callable[[Path], str], ...] = (
     lambda file: f"{file.stem}_{file.suffix.removeprefix('.')}",
     lambda file: f"{file.absolute().parent.name}_{file.stem}_{file.suffix.removeprefix('.')}",
 )
-"""A result is called as its file; where two files share that, the ending joins the name, then the folder."""
+"""A result is named like its file; if two files have the same name, the extension is added to the name, then the
+folder."""
 
 
 def items(files: Sequence[Path], folder: Path) -> list[Item]:
-    """Each file with the name of its result, no two the same."""
+    """Each file with a unique name of its result."""
     counts = [Counter(naming(file) for file in files) for naming in NAMINGS]
     inputs = frozenset(os.path.realpath(file) for file in files)
     taken: set[str] = set()
@@ -93,7 +94,7 @@ def items(files: Sequence[Path], folder: Path) -> list[Item]:
 
 
 def earlier_rows(target: Path) -> dict[str, Mapping[str, Any]]:
-    """The rows of an earlier report by name; {} where there is none. Raises ReportError for another file."""
+    """The rows of an earlier report by name; {} if there is none. Raises ReportError for any other file."""
     if not target.exists():
         return {}
     try:
@@ -106,15 +107,15 @@ def earlier_rows(target: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def is_done(earlier: Mapping[str, Any], item: Item, params: Mapping[str, Any]) -> bool:
-    """Whether the row's result was made of this same file with these parameters, and is still there: not one of
-    another command that wrote to the same name since, and not half of one."""
+    """Whether the row's result was computed from this same file with these parameters and still exists: not overwritten
+    by another command since, and complete."""
     if earlier.get("params") != json.loads(json.dumps(params)):
         return False
     if earlier.get("status") not in DONE or item.fault or not earlier.get("output"):
         return False
     with suppress(OSError, InputError):
         output = item.path(Path(str(earlier["output"])).suffix)
-        if earlier.get("output_bytes") != output.stat().st_size:  # seen without reading it
+        if earlier.get("output_bytes") != output.stat().st_size:  # detected without reading it
             return False
         facts = {**stamp(item.file), **result_facts(output)}
         return all(earlier.get(name) == facts.get(name) for name in (*INPUT_FACTS, *RESULT_FACTS))
@@ -122,7 +123,7 @@ def is_done(earlier: Mapping[str, Any], item: Item, params: Mapping[str, Any]) -
 
 
 def stamp(file: Path) -> dict[str, Any]:
-    """Size and time of the input, by which a change is seen; {} where there is no such file."""
+    """Size and time of the input, by which a change is detected; {} if there is no such file."""
     with suppress(OSError):
         found = file.stat()
         return dict(zip(INPUT_FACTS, (found.st_size, found.st_mtime_ns), strict=True))

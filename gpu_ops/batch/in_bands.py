@@ -1,4 +1,4 @@
-"""A file of a batch that goes in bands, by the rule that `run` has for one file."""
+"""A file of a batch that is processed in bands, by the same rule as one file of `run`."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ COMPARED = {
     "sample": "the first and the last were compared with samples of the reference",
     "off": "none was checked",
 }
-"""What a row says of the bands, by the checks."""
+"""The text of a row about its bands, by the value of `checks`."""
 
 
 def large_file(spec: BatchSpec, item: Item, devices: Sequence[str]) -> tuple[LargeFile | None, list[str]]:
-    """A file that goes in bands, None of one that is loaded as a whole, and what a person should know. Raises
-    KernelscopeError for a file that must go in bands and cannot."""
+    """A file that is processed in bands, or None for one that is loaded as a whole, and notices for the user. Raises
+    KernelscopeError for a file that needs bands and cannot be processed in them."""
     limited = spec.memory is not None
     source = open_large(os.fspath(item.file), spec.reading, always=limited)
     if source is None:
@@ -61,7 +61,7 @@ def large_file(spec: BatchSpec, item: Item, devices: Sequence[str]) -> tuple[Lar
 
 @dataclass(frozen=True, eq=False)
 class LargeFile:
-    """The rows of a file, and what a batch does with them."""
+    """The rows of a file, and the batch's options for them."""
 
     spec: BatchSpec
     item: Item
@@ -74,7 +74,7 @@ class LargeFile:
 
     @cached_property
     def asked(self) -> FileRun:
-        """The job as far as it is known before a variant is chosen."""
+        """The job before a variant is chosen."""
         spec, reading, filter = self.spec, self.spec.reading, self.filter
         params = choosing.checked(filter, spec.of(filter))
         first = filter.given(check_values(filter.params, params, filter.id))[0].id
@@ -84,22 +84,22 @@ class LargeFile:
 
     @cached_property
     def chosen(self) -> tuple[FileRun, list[str]]:
-        """The job with its variant, and what is to say about the name of that. Raises ParamError."""
+        """The job with its variant, and a notice about the variant's name, if any. Raises ParamError."""
         meta = self.asked.task.meta
         pick, sentences = self.spec.pick(self.filter, meta, lambda: meta, self.devices)
         return replace(self.asked, wanted=self.asked.wanted._replace(pick=pick)), sentences
 
     @property
     def usual(self) -> Path:
-        """The file of the result of a file that is loaded as a whole."""
+        """The result file of an input that is loaded as a whole."""
         job = self.asked
         output = job.filter.output(job.wanted.output)
         return self.item.path(self.spec.suffix(output.kind, job.form(output.id).dtype, self.source.rate))
 
     @cached_property
     def path(self) -> Path:
-        """The file of the result: what cannot be written row by row is an NPY file. Raises InputError where another
-        format was asked for."""
+        """The result file: outputs that cannot be written row by row are stored as NPY. Raises InputError if another
+        format was requested."""
         job, usual = self.asked, self.usual
         allowed = rows_suffixes(job.form(job.wanted.output).shape)
         if job.merges or usual.suffix in allowed:
@@ -112,21 +112,22 @@ class LargeFile:
 
     @property
     def words(self) -> list[str]:
-        """What a person should know before it runs."""
+        """Notices for the user before it runs."""
         usual, name = self.usual, self.path.name
         other = f"it goes in bands, and {usual.suffix[1:].upper()} files are written as a whole: {plain(name)} it is"
         return [*([] if self.path == usual else [other]), *self.chosen[1]]
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the row says of the file, and of how it is worked on. Raises InputError."""
+        """The row's fields about the file and the way it is processed. Raises InputError."""
         job, meta = self.chosen[0], self.asked.task.meta
         found = {"sha256": self.source.origin["hash"], "kind": meta.kind, "dtype": meta.dtype}
         found |= {"shape": list(meta.shape), "filter": job.filter.id}
         return {**found, **self.spec.settings_of(job.filter, job.wanted.pick)}
 
     def is_able(self) -> bool:
-        """Whether bands do all that is asked for: else it is done as a whole, which says better what is wrong."""
+        """Whether bands can do everything that is requested: if not, the file is processed as a whole, which gives
+        better error messages."""
         with suppress(KernelscopeError):
             self._check_flags()
             job = self.chosen[0]
@@ -134,7 +135,7 @@ class LargeFile:
         return False
 
     def check(self) -> None:
-        """Raises KernelscopeError for what bands cannot do."""
+        """Raises KernelscopeError for anything that bands cannot do."""
         self._check_flags()
         check_bands(self.chosen[0])
         _ = self.path
@@ -146,7 +147,7 @@ class LargeFile:
         check_as_a_whole(self.asked, given)
 
     def write(self) -> dict[str, Any]:
-        """Run it, write its result, and tell the row what became of it. Raises WrongResult, KernelError, InputError."""
+        """Run it, write its result, and complete the row. Raises WrongResult, KernelError, InputError."""
         spec, job = self.spec, self.chosen[0]
         done = merge_bands(job, advance) if job.merges else write_bands(job, self.path, advance, job.about)
         how, last, name = in_words(job.task, done.bands, done.rows), done.last, job.wanted.output

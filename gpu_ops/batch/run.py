@@ -1,7 +1,7 @@
-"""A batch: many files through one filter, each with one verified variant, to one file each.
+"""A batch: many files through one filter, each by one verified variant, to one file each.
 
-A file that fails does not stop the others. The report beside the results has a row for each file, and a later batch
-that resumes goes on with it.
+A file that fails does not stop the others. The report next to the results has a row for each file, and a later batch
+with `resume` continues it.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from gpu_ops.version import __version__
 
 REPORT = "kernelscope-batch.json"
 WRITE_S = 2.0
-"""Seconds between two writes of the report: what a crash can lose."""
+"""Seconds between two writes of the report: the most that a crash can lose."""
 _computing = threading.Lock()
-"""One file computes at a time, with all cores or the GPU; threads read and save beside it."""
+"""One file is computed at a time, with all cores or the GPU; threads read and save others concurrently."""
 
 
 class Done(NamedTuple):
-    """The row of a file in the report, the exit code that it asks for, and sentences that a person should know."""
+    """The row of a file in the report, its exit code, and sentences for the user."""
 
     row: dict[str, Any]
     code: int
@@ -52,7 +52,7 @@ class Done(NamedTuple):
 
 
 class Batch:
-    """A batch at work. Raises KernelscopeError for what is wrong with the spec, before any file is read."""
+    """A running batch. Raises KernelscopeError for errors in the spec, before any file is read."""
 
     def __init__(self, spec: BatchSpec) -> None:
         spec.check()
@@ -75,13 +75,13 @@ class Batch:
 
     @property
     def exit_code(self) -> int:
-        """A wrong result counts most, then a device that failed, then a file."""
+        """A wrong result has the highest precedence, then a failed device, then a file."""
         return WRONG if WRONG in self.codes else max(self.codes, default=FINE)
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> Generator[Done, None, None]:
-        """Work on the files and yield what became of each, in their order. Where `stop` returns true no more of them
-        begin. The report is written now and then, and at the end. Raises ReportError where another process writes to
-        the folder or the report; KernelFault and DeviceLost, after which the process cannot use the device."""
+        """Process the files and yield the outcome of each, in order. Once `stop` returns true, no more files begin. The
+        report is written from time to time, and at the end. Raises ReportError if another process writes to the folder
+        or the report; KernelFault and DeviceLost, after which the process cannot use the device."""
         spec = self.spec
         with (
             locked(self.folder.resolve() / "kernelscope-batch", self.folder, "another --output-dir"),
@@ -89,7 +89,7 @@ class Batch:
         ):
             self.provenance = machine(self.devices, False)
             self._earlier = earlier_rows(self.target) if spec.resume else {}
-            self._write()  # a report that cannot be written is said before anything is computed
+            self._write()  # an error in writing the report is raised before anything is computed
             executor: Executor[Item, Done] = serial if spec.workers == 1 else threads(spec.workers)
             parts = Parts(items(self.files, self.folder), self._one, self._add)
             try:
@@ -108,7 +108,7 @@ class Batch:
         self._written = time.perf_counter()
 
     def content(self) -> dict[str, Any]:
-        """The report. Of files that this batch has not come to it keeps the earlier rows."""
+        """The report. For files that this batch has not reached it keeps the earlier rows."""
         done = {row["name"] for row in self.rows}
         waiting = [] if self.complete else [dict(row) for name, row in self._earlier.items() if name not in done]
         facts = {"version": __version__, "filter": self.spec.filter, "flags": self.spec.settings}
@@ -116,7 +116,7 @@ class Batch:
         return {**head, "complete": self.complete, "files": [*self.rows, *waiting]}
 
     def _one(self, item: Item) -> Done:
-        """What becomes of one file."""
+        """The outcome of one file."""
         earlier = self._earlier.get(item.name)
         if earlier is not None and self._is_done(earlier, item):
             return Done({**earlier, "skipped": True}, FINE)
@@ -127,7 +127,7 @@ class Batch:
             if item.fault:
                 raise InputError(item.fault)
             code = _compute(self, item, row, said)
-        except FOR_ALL:  # the process cannot use the device any more: no file can go on
+        except FOR_ALL:  # this process can no longer use the device: no file can be processed
             raise
         except MemoryError:
             row["sentence"], code = "the machine has too little memory for it", BAD_INPUT
@@ -139,7 +139,7 @@ class Batch:
         return Done(row, code, tuple(said))
 
     def _is_done(self, earlier: Mapping[str, Any], item: Item) -> bool:
-        """Whether the result of an earlier row is there, and what this batch would make."""
+        """Whether the result of an earlier row exists, and equals what this batch would compute."""
         filter = next((f for f in FILTERS if f.id == earlier.get("filter")), None)
         if filter is None or earlier.get("command") != self.command:
             return False
@@ -148,7 +148,7 @@ class Batch:
 
 
 def _compute(batch: Batch, item: Item, record: dict[str, Any], said: list[str]) -> int:
-    """Load, run, verify and save one file. Adds to the row what is known so far, and returns the exit code."""
+    """Load, run, verify and save one file. Completes its row step by step, and returns the exit code."""
     spec = batch.spec
     large, words = large_file(spec, item, batch.devices)
     said += [f"{plain(item.file)}: {one}." for one in words]
@@ -187,7 +187,7 @@ def _compute(batch: Batch, item: Item, record: dict[str, Any], said: list[str]) 
 
 
 def _compute_bands(large: LargeFile, record: dict[str, Any]) -> int:
-    """Run one file in bands, as `_compute` does as a whole."""
+    """Process one file in bands, as `_compute` does with a whole one."""
     record |= large.facts
     try:
         with _computing:
@@ -200,7 +200,7 @@ def _compute_bands(large: LargeFile, record: dict[str, Any]) -> int:
 
 
 def _made(folder: str) -> Path:
-    """The folder of the results, made where it is missing. Raises InputError."""
+    """The folder of the results, created if it is missing. Raises InputError."""
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What a batch does to each of its files: what is asked for, and the variant and the format where nobody names one."""
+"""What a batch does with each of its files: the options, and the default variant and format."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ VARIANT_RULE = "the last of the filter's own variants that takes the input, on t
 
 @dataclass(frozen=True)
 class BatchSpec:
-    """What a batch does. `inputs` are files, folders and patterns, `output_dir` gets the results. `filter` is
-    an id or a family; `values` has those of parameters and knobs by name, as values or as text, beside those of a
-    `preset`. Without a `variant` VARIANT_RULE chooses, without a `format` FORMAT_RULE. A file that would add more than
-    `memory` bytes, or than a quarter of what is free, goes in bands; `device_memory` limits the bytes on a device.
-    `report` is its file, by default REPORT in the folder. With `resume` files are left out whose result is
-    there as it was made. So many `workers` read and save files at a time."""
+    """The options of a batch. `inputs` are files, folders and patterns; results are written to `output_dir`. `filter`
+    is an id or a family; `values` are parameters and knobs by name, as values or as text, in addition to those of a
+    `preset`. Without a `variant` VARIANT_RULE applies, without a `format` FORMAT_RULE. A file that needs more than
+    `memory` bytes, or more than a quarter of the free memory, is processed in bands; `device_memory` limits the bytes
+    on a device. `report` is its report file, by default REPORT in the folder. With `resume`, files are skipped whose
+    result exists unchanged. `workers` files are read and saved concurrently."""
 
     inputs: Sequence[str]
     output_dir: str
@@ -57,7 +57,7 @@ class BatchSpec:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything that decides the results, beside the files, by the names of the command line."""
+        """Everything but the files that determines the results, by the names of the command line."""
         reading, saving = self.reading, self.saving
         found = {name: getattr(reading, name) for name in ("kind", "nonfinite", "limit", "dtype")}
         found |= {name: getattr(self, name) for name in ("filter", "preset", "format", "checks")}
@@ -66,7 +66,7 @@ class BatchSpec:
         return {**{k: v for k, v in found.items() if v not in (None, [])}, **reading.values, **self.values}
 
     def check(self) -> None:
-        """Raises ParamError for what no filter of the family takes, before any file is read."""
+        """Raises ParamError for values that no filter of the family accepts, before any file is read."""
         if self.workers < 1:
             raise ParamError(f"workers must be at least 1, not {self.workers} (--workers N).")
         choosing.for_one(choosing.family(self.filter), self._check)
@@ -84,8 +84,8 @@ class BatchSpec:
     def pick(
         self, filter: Filter, meta: Meta, full: Callable[[], Meta], devices: Sequence[str]
     ) -> tuple[Pick, list[str]]:
-        """The variant that runs, by VARIANT_RULE where none is named, and what is to say about its name; `full` tells
-        all that is known of the input. Raises ParamError."""
+        """The variant to run, by VARIANT_RULE if none is named, and a notice about its name, if any; `full` describes
+        the input completely. Raises ParamError."""
         values = self.of(filter)
         named, sentences = choosing.todays(filter, [self.variant] if self.variant else [], meta, values)
         picks, _ = choosing.with_knobs(filter, default_picks(filter, devices, named), values, strict=bool(named))
@@ -99,8 +99,8 @@ class BatchSpec:
         raise ParamError(f"No variant of {filter.id} takes this on {where}; name one of {names} and a device.")
 
     def suffix(self, kind: ViewKind, dtype: str, rate: float | None) -> str:
-        """The ending of a result: that of the format, else by FORMAT_RULE; with a mapping the first format that has
-        one."""
+        """The file extension of a result: that of the format, else by FORMAT_RULE; for an output with a mapping the
+        first format that stores one."""
         if self.format:
             return f".{self.format}"
         formats, mapped = OUTPUT_KINDS[kind].formats, self.saving.map != "none"
@@ -111,7 +111,7 @@ class BatchSpec:
         return ".csv" if formats[0] == ".csv" else ".npy" if ".npy" in formats else formats[0]
 
     def settings_of(self, filter: Filter, pick: Pick) -> dict[str, Any]:
-        """The variant with its device and all values of parameters and knobs, as a row has them."""
+        """The variant with its device and all parameters and knobs, as they are stored in a row."""
         params = choosing.with_defaults(filter, choosing.checked(filter, self.of(filter)))
         knobs = {**{k.name: k.default for k in filter.variant(pick.variant).knobs}, **pick.knobs}
         return {"variant": pick.variant, "device": pick.device, "params": params, "knobs": knobs}

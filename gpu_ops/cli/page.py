@@ -55,7 +55,7 @@ def report(args: argparse.Namespace) -> int:
 
 
 def _of_report(args: argparse.Namespace) -> Page:
-    """The page of the rows of a report, beside those of an earlier one."""
+    """The page of the rows of a report, compared with those of an earlier one."""
     if args.filter is not None:
         raise ParamError("--report shows the rows of a report, and a filter is run anew; leave one of the two out.")
     found = read_report(args.report)
@@ -132,7 +132,7 @@ def _of_filter(args: argparse.Namespace) -> tuple[Page, int]:
 
 
 def _machine(rows: Sequence[Row], simulated: Sequence[Row]) -> dict[str, Any]:
-    """The provenance: roofs of devices that were timed, and a simulated GPU beside them."""
+    """The provenance: rooflines of devices that were timed, and a simulated GPU in addition."""
     timed = machine(list(dict.fromkeys(one.device for one in rows)))
     counted_on = machine(list(dict.fromkeys(one.device for one in simulated)), with_roofs=False)
     return timed | {"devices": {**timed["devices"], **counted_on["devices"]}}

@@ -1,1 +1,1 @@
-"""What this machine can do, and what it needs."""
+"""The capabilities of this machine, and what is missing."""

@@ -1,4 +1,4 @@
-"""What this machine can do: processor, GPUs, compiler, libraries, bandwidth – and what to install for more."""
+"""The capabilities of this machine: processor, GPUs, compiler, libraries, bandwidth – and what to install for more."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from gpu_ops.report.provenance import library_versions, roofs_json
 
 
 def examine(with_roofs: bool = True) -> dict[str, Any]:
-    """The state of the machine as JSON. Roofs in bytes per second are measured on first use, which takes seconds."""
+    """The description of the machine as JSON. Roofline bandwidths in bytes per second are measured on first use, which
+    takes seconds."""
     statuses = device_statuses()
     state: dict[str, Any] = {
         "system": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
@@ -43,7 +44,7 @@ def _device(status: DeviceStatus) -> dict[str, Any]:
 
 
 def transfers_text(abilities: Mapping[str, Any]) -> str:
-    """What a GPU's copies can do, in words; see `transfer_abilities`."""
+    """A GPU's transfer capabilities as text; see `transfer_abilities`."""
     engines, peers = abilities["copy_engines"], abilities["peers"]
     kinds = [kind for kind in ("mapped", "portable") if abilities[kind]]
     words = [

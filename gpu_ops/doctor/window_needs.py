@@ -1,6 +1,7 @@
-"""What Qt's window needs of the system: checked before Qt starts, because Qt ends the program where it is missing.
+"""The system libraries that Qt's window needs: checked before Qt starts, because Qt aborts the program if one is
+missing.
 
-Only Linux leaves these libraries to the system. This module does not import Qt.
+Only on Linux these libraries come from the system. This module does not import Qt.
 """
 
 from __future__ import annotations
@@ -47,14 +48,14 @@ LIBRARIES: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "libwayland-egl.so.1": ("libwayland-egl1", "libwayland-egl"),
     },
 }
-"""By Qt's platform, "" for all of them: each library, and its package in Debian and in Fedora."""
+"""By Qt platform, "" for all of them: each library, and its package in Debian and in Fedora."""
 SCREENLESS = "draw into a file with --screenshot FILE.png, or use a command (kernelscope list, run, bench …)"
 
 Load = Callable[[str], object]
 
 
 def window_fault() -> str:
-    """Why the window cannot open here and what to do, in a sentence; "" where nothing is known to be missing."""
+    """Why the window cannot open on this machine and the remedy, in a sentence; "" if no problem is known."""
     if find_spec("PySide6") is None:
         return "The window needs Qt, which is not installed: pip install PySide6-Essentials."
     if sys.platform != "linux":
@@ -63,15 +64,15 @@ def window_fault() -> str:
 
 
 def screen_fault() -> str:
-    """Why nothing can be shown on a screen here, as the beginning of a sentence; "" where it can, and where something
-    else keeps the window from opening: Qt, its libraries or its settings."""
+    """Why no display can be used, as the beginning of a sentence; "" if one can, and if the problem is another one: Qt,
+    its libraries or its settings."""
     if find_spec("PySide6") is None or sys.platform != "linux" or platform_fault():
         return ""
     return _no_display() or ("" if library_fault(platforms()) else _no_answer())
 
 
 def faults() -> list[str]:
-    """All that keeps the window from opening, for `doctor`: it checks libraries even where there is no display."""
+    """All problems that prevent the window from opening, for `doctor`: it checks libraries even without a display."""
     fault = window_fault()
     result = [fault] if fault else []
     if fault and fault == display_fault():
@@ -80,7 +81,7 @@ def faults() -> list[str]:
 
 
 def platforms() -> tuple[str, ...]:
-    """Qt's platforms to try: those that the environment names, else those with a display."""
+    """The Qt platforms to try: those named by the environment, else those with a display."""
     names = os.environ.get("QT_QPA_PLATFORM")
     if names:
         return tuple(part.partition(":")[0].removesuffix("-egl") for part in names.split(";"))
@@ -89,7 +90,7 @@ def platforms() -> tuple[str, ...]:
 
 
 def _plugins() -> Path | None:
-    """The folder of Qt's platform plugins, where PySide6 brings its own."""
+    """The folder of Qt's platform plugins inside PySide6."""
     spec = find_spec("PySide6")
     places = (spec.submodule_search_locations if spec else None) or ()
     folders = [Path(place) / "Qt" / "plugins" / "platforms" for place in places]
@@ -97,7 +98,7 @@ def _plugins() -> Path | None:
 
 
 def platform_fault() -> str:
-    """What is wrong with QT_QPA_PLATFORM."""
+    """The problem with QT_QPA_PLATFORM, if any."""
     folder = _plugins()
     names = sorted(p.stem.removeprefix("libq") for p in folder.glob("libq*.so")) if folder else []
     if not names or not os.environ.get("QT_QPA_PLATFORM") or set(platforms()) & set(names):
@@ -109,7 +110,7 @@ def platform_fault() -> str:
 
 
 def display_fault() -> str:
-    """That there is no display, and what to do; "" where there is one."""
+    """The message that there is no display, with the remedy; "" if there is one."""
     reason = _no_display()
     return f"{reason}; {SCREENLESS}." if reason else ""
 
@@ -119,12 +120,12 @@ def _no_display() -> str:
 
 
 def library_fault(candidates: Sequence[str], load: Load | None = None) -> str:
-    """The libraries that are missing for all of the platforms, with the command that installs them."""
+    """The libraries that are missing on every platform, with the command that installs them."""
     load = load or _load
     missing = [_missing(name, load) for name in candidates]
     if not all(missing):
         return ""
-    # What the last platform lacks is named: Qt tries it when the others fail.
+    # The message names the libraries of the last platform, because Qt tries it when the others fail.
     names = missing[-1]
     packages = [_package(name) for name in names]
     if not all(packages):
@@ -141,7 +142,8 @@ def _package(library: str) -> tuple[str, str] | None:
 
 
 def _missing(platform: str, load: Load) -> list[str]:
-    """The libraries of a platform that cannot be loaded; its plugin comes last, because it may need others as well."""
+    """The libraries of a platform that cannot be loaded; its plugin comes last, because it may depend on others as
+    well."""
     missing = [name for name in (*LIBRARIES[""], *LIBRARIES.get(platform, {})) if not _loads(name, load)]
     folder = _plugins()
     plugin = folder / f"libq{platform}.so" if folder else None
@@ -167,7 +169,7 @@ def _load(name: str) -> ctypes.CDLL:
 
 
 def connection_fault() -> str:
-    """That no display answers, and what to do; "" where one does."""
+    """The message that no display responds, with the remedy; "" if one does."""
     reason = _no_answer()
     return f"{reason}; check that it runs and that you may use it, or {SCREENLESS}." if reason else ""
 

@@ -1,4 +1,4 @@
-"""The kernels of a report: their source lines, with counters beside where an X-ray has them."""
+"""The kernels of a report: their source lines, with counters next to them if an X-ray has any."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _numbered(text: str) -> list[SourceLine]:
 
 
 def counted_kernels(content: Mapping[str, Any]) -> list[Kernel]:
-    """The kernels of an X-ray with counters beside their lines, from JSON of the schema kernelscope-xray/1 that also
+    """The kernels of an X-ray with counters next to their lines, from JSON of the schema kernelscope-xray/1 that also
     has the "title", the "idea", the "sentences" and the "sources" of the engine's answer."""
     kernels = []
     for place, kernel in enumerate(content["kernels"]):

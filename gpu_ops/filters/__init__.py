@@ -1,4 +1,4 @@
-"""All filters, in the order in which every list shows them."""
+"""All filters, in display order."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Variants that a person makes while the program runs: the launches of a shipped one with a kernel file of their own.
-They are data, so that every process can have them."""
+"""Variants that a user defines at run time: the launches of a shipped one with another kernel file. They are data, so
+that every process can register them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from gpu_ops.types import Counts, Filter, Variant
 
 @dataclass(frozen=True)
 class OwnVariant:
-    """A variant of the filter with the id `filter`. It does what the shipped variant `like` does, and `text` takes the
-    place of that one's first kernel file: it has the same kernels with the same parameters. `id` is of lower-case
-    letters, digits and underscores."""
+    """A variant of the filter with the id `filter`. It does what the shipped variant `like` does, and `text` replaces
+    that one's first kernel file: it has the same kernels with the same parameters. `id` consists of lower-case letters,
+    digits and underscores."""
 
     filter: str
     like: str
@@ -33,8 +33,8 @@ class OwnVariant:
         return f"{OWN_FOLDER}/{self.filter}_{self.id}.cu"
 
     def of(self, filter: Filter) -> Variant:
-        """The variant. Raises ParamError where the filter has no such variant, the shipped one has no kernel, or the id
-        is none."""
+        """The variant. Raises ParamError if the filter has no such variant, the shipped one has no kernel, or the id is
+        invalid."""
         shipped = filter.variant(self.like)
         if not shipped.kernels:
             having = ", ".join(v.id for v in filter.variants if v.kernels and not v.kernels[0].startswith(OWN_FOLDER))
@@ -61,7 +61,7 @@ class OwnVariant:
 
 
 class _Renamed:
-    """A device that compiles other kernel files in the place of some."""
+    """A device that compiles other kernel files in place of some."""
 
     def __init__(self, device: Device, files: Mapping[str, str]) -> None:
         self._device, self._files = device, files

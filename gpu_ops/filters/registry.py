@@ -1,5 +1,4 @@
-"""All filters there are, and the check of their declarations: each mistake becomes a sentence that names the file and
-the remedy."""
+"""All available filters, and the check of their declarations: each error message names the file and the remedy."""
 
 from __future__ import annotations
 
@@ -20,8 +19,7 @@ from gpu_ops.types import Claim, Figure, Filter, Variant
 
 
 class Registry(Sequence[Filter]):
-    """The filters, in the order in which every list shows them, with the variants that a person made at their ends.
-    `watchers` are called when there are others."""
+    """The filters, in display order, each followed by the user's variants. `watchers` are called when these change."""
 
     def __init__(self, filters: Iterable[Filter]) -> None:
         checked = check_filters(filters)
@@ -56,7 +54,7 @@ class Registry(Sequence[Filter]):
 
     @property
     def own(self) -> tuple[OwnVariant, ...]:
-        """The variants that a person made, in the order in which they were added."""
+        """The user's variants, in the order in which they were added."""
         return self._own
 
     def named(self, name: str) -> list[Filter]:
@@ -77,8 +75,8 @@ class Registry(Sequence[Filter]):
         raise ParamError(f"{name} takes a {takes}, not a {kind}.")
 
     def set_own(self, own: Iterable[OwnVariant]) -> None:
-        """Have these variants of persons, in the place of those before. Raises ParamError, and leaves all as it was,
-        where one of them suits no filter, or has the id of another."""
+        """Register these user variants in place of the former ones. Raises ParamError, and changes nothing, if one of
+        them has no filter, or the id of another."""
         wanted = tuple(own)
         filters = {f.id: f for f in self._shipped}
         for one in wanted:
@@ -98,7 +96,7 @@ class Registry(Sequence[Filter]):
 
 
 def check_filters(filters: Iterable[Filter]) -> tuple[Filter, ...]:
-    """The filters, if their declarations are right. Raises DeclarationError."""
+    """The filters, if their declarations are correct. Raises DeclarationError."""
     result = tuple(filters)
     _check_unique("Two filters", [f.id for f in result], "gpu_ops/filters/__init__.py")
     for filter in result:
@@ -112,7 +110,7 @@ def check_filters(filters: Iterable[Filter]) -> tuple[Filter, ...]:
 
 
 def home(function: Any) -> str:
-    """The file of a function, for a sentence: "gpu_ops/filters/box/plans.py"."""
+    """The file of a function, for a message: "gpu_ops/filters/box/plans.py"."""
     while isinstance(function, partial):
         function = next((a for a in function.args if callable(a)), function.func)
     module = getattr(function, "__module__", "") or "gpu_ops.filters"
@@ -151,7 +149,7 @@ def _of_filter(filter: Filter) -> Iterator[str]:
 
 
 def _of_handles(filter: Filter) -> Iterator[str]:
-    """What is wrong with handles over outputs and with marks over them."""
+    """Errors in handles over outputs and in marks over them."""
     where, outputs, params = home(filter.reference), [o.id for o in filter.outputs], [p.name for p in filter.params]
     places = [p.name for p in filter.params if isinstance(p.handle, Place)]
     named = [(o.id, "marks", id, outputs) for o in filter.outputs if o.marks for id in o.marks.over]

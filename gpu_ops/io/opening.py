@@ -80,8 +80,8 @@ class Survey:
     """The content of a file, found without reading all of it.
 
     `facts` are (label, value) in words, such as ("size", "2048 × 2048, uint16"). `allowed` are the values that a choice
-    may have in this file, such as {"member": ("before", "after")}, and `found` those that a default stands for, such as
-    {"separator": "semicolon"}. `asks` says that the user should choose before it is opened, because no default is
+    may have in this file, such as {"member": ("before", "after")}, and `found` those that a default resolves to, such
+    as {"separator": "semicolon"}. `asks` says that the user should choose before it is opened, because no default is
     likely to be right. `heading` and `rows` are the names and the first cells of a table, split by the choices.
     """
 

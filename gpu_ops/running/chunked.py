@@ -140,7 +140,7 @@ def planned(attempt: Attempt, x: DeviceArray, session: Device) -> tuple[DeviceAr
 def streamed(attempt: Attempt, source: Array, targets: Mapping[str, Array]) -> Chunked:
     """An attempt in chunks of CHUNK_BYTES and STREAMS streams, from and to this host memory; a filter that merges its
     results has no use for `targets`. Each part of the device's memory has a session of its own, because kernels that
-    run beside one another may not share the variables of a module. Raises what a plan raises."""
+    run concurrently may not share the variables of a module. Raises what a plan raises."""
     filter, task = attempt.filter, attempt.task
     merges = filter.locality.kind == "mergeable"
 

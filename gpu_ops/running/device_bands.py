@@ -33,8 +33,8 @@ from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
 BAND_BYTES = 64 << 20
-"""Bytes of a band's input at most: larger ones are no faster, and the first upload and the last download, beside which
-nothing runs, take longer."""
+"""The maximum bytes of a band's input: larger ones are no faster, and the first upload and the last download, which
+overlap with nothing, take longer."""
 
 
 @dataclass

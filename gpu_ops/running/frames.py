@@ -39,8 +39,8 @@ class _Unlike(Exception):
 class Frames:
     """One variant, with all its knobs in `pick`, on frames. `read(k)` gives a frame, and `take(k, rows, outputs)` gets
     the arrays of its results, which are overwritten after the call, and how many rows the frame has. `alone(k, frame)`
-    runs one for which a device has no space beside others. `name(k)` names one in messages. `report(k)` comes before
-    one is read."""
+    runs one for which a device has no memory while others run. `name(k)` names one in messages. `report(k)` comes
+    before one is read."""
 
     filter: Filter
     pick: Pick

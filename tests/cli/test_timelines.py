@@ -1,4 +1,4 @@
-"""The command that draws which copies and kernels run beside which."""
+"""The command that draws which copies and kernels run concurrently."""
 
 from __future__ import annotations
 

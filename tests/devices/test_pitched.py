@@ -1,4 +1,4 @@
-"""Rows that lie a pitch apart: on the simulated GPU, in plans for any GPU, and in what the user reads."""
+"""Rows with a pitch: on the simulated GPU, in plans for any GPU, and in what the user reads."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def test_the_commands_of_each_figure_measure_all_of_its_points() -> None:
 
 
 def test_commands_name_the_variants_that_can_do_what_is_asked() -> None:
-    """A variant with the knob joins its figure, and one that refuses the input does not."""
+    """A variant with the knob is added to its figure, and one that refuses the input is not."""
     (batch,) = (f for f in FILTERS if f.id == "fft_batch2d")
     figure, shared = FIGURES["S2-figure-7"], batch.variant("shared")
     assert not figure.sweeps([replace(batch, variants=(shared,))])

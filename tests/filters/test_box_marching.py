@@ -1,6 +1,6 @@
-"""The box kernels that march: how their blocks and segments are chosen, that they are exact at every place of a
-window in its blocks of twelve, at every limit of their arithmetic, in every number of segments, and how far they are
-off in floats."""
+"""The box kernels with a ring buffer: the choice of their blocks and segments, exact results at every position of a
+window in its blocks of twelve, at every limit of their arithmetic, in every number of segments, and their errors in
+floats."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def test_windows_are_scipys(name: str) -> None:
 def test_of_a_constant_only_a_few_roundings_of_its_mean_are_left(
     name: str, shape: tuple[int, ...], variant: str
 ) -> None:
-    """NumPy adds channels that lie side by side one sample after the other: a hundred roundings of a thousand."""
+    """NumPy adds interleaved channels sequentially: a hundred roundings of a thousand."""
     filter, x = find_filter(name), np.full(shape, 0.7)
     params = check_values(filter.params, {"result": "spectrum", "detrend": "constant"}, name)
     rounding = np.finfo(np.float64).eps / 2 * float(x[..., 0].sum())
@@ -315,7 +315,7 @@ def test_a_wrong_phase_is_found_and_a_whole_turn_is_not() -> None:
 
 
 def test_each_column_of_the_peaks_is_judged_by_itself() -> None:
-    """A frequency in cycles per sample is small beside a height in levels, and must be right as well."""
+    """A frequency in cycles per sample is small compared with a height in levels, and must be right as well."""
     filter, x = find_filter("fft1d"), 1e6 * np.cos(2 * np.pi * 40 * np.arange(400) / 400)
     params = check_values(filter.params, {"result": "magnitude"}, "fft1d")
     input = from_array(x)

@@ -108,7 +108,7 @@ def test_a_large_mean_does_not_harm_the_variance(variant: str) -> None:
 
 
 def test_a_first_sample_far_from_all_others_costs_one_share_only() -> None:
-    """Squares lie around the first samples of each warp; the table of four colours is that of each alone."""
+    """Squares are relative to the first samples of each warp; the table of four colours equals that of each alone."""
     array = RANDOM.standard_normal((300, 70, 4)).astype(np.float32)
     array[0, 0] = 1e7
     (one,) = run(array, "one_pass", statistic="all", knobs={"block": 128, "blocks": 1})
@@ -132,7 +132,7 @@ def test_pairs_keep_what_additions_lose(variant: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["uint8", "float32", "float64"])
 def test_extremes_on_all_threads_are_numpys_wherever_they_lie(dtype: str) -> None:
-    """In vectors and in what is left of them, with channels that divide a vector and others, and beside NaN."""
+    """In vectors and in their remainder, with channels that divide a vector and others, and with NaN."""
     for n in (1, 63, 64, 257, 1000):
         for channels in (1, 2, 3):
             x = RANDOM.integers(1, 255, (n, channels)).astype(dtype)
@@ -228,7 +228,7 @@ def test_input_without_samples_is_refused_in_a_sentence() -> None:
 
 
 def test_each_figure_is_judged_on_its_own_scale() -> None:
-    """A small channel beside a large one, and a least beside a sum."""
+    """A small channel next to a large one, and a minimum next to a sum."""
     filter, array = find_filter("reduce1d"), RANDOM.random((1000, 2))
     array[:, 1] *= 1e9
     task, table = task_of(array), right(array)

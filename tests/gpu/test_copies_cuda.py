@@ -1,4 +1,4 @@
-"""Copies past the registers do on a real GPU what the simulated one makes of them."""
+"""Asynchronous copies give the same results on a real GPU as on the simulated one."""
 
 from __future__ import annotations
 

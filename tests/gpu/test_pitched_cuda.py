@@ -1,4 +1,4 @@
-"""Rows that lie as far apart as the driver says, on a real GPU."""
+"""Rows with the driver's pitch, on a real GPU."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def settle() -> None:
 
 
 def waves(channels: int, samples: int = 200) -> np.ndarray[Any, Any]:
-    """Channel c lies between 10^c and 3·10^c."""
+    """Channel c is between 10^c and 3·10^c."""
     phases = np.sin(np.arange(samples)[:, None] / 5 + np.arange(channels))
     return np.asarray(10.0 ** np.arange(channels) * (2 + phases))
 

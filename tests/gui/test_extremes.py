@@ -44,7 +44,7 @@ def test_any_length_and_width(length: int, width: int) -> None:
 
 @pytest.mark.parametrize("start,stop,width", [(0, 10**7, 800), (123, 9_876_543, 801), (777, 300_000, 650)])
 def test_every_column_has_its_own_extremes(long_signal: SignalPyramid, start: int, stop: int, width: int) -> None:
-    """Where buckets are used, a column's edge lies at the nearest border of a bucket."""
+    """If buckets are used, a column's edge is the nearest border of a bucket."""
     x, y = long_signal.points(start, stop, width)
     edges = start + (stop - start) * np.arange(width + 1) // width
     assert np.array_equal(x[::2], x[1::2]) and np.allclose(x[::2], (edges[:-1] + edges[1:] - 1) / 2)

@@ -1,4 +1,4 @@
-"""Differences beside the results: panes of their own that are kept, undone, saved with the session and removed."""
+"""Kept differences next to the results: panes that are kept, undone, saved with the session and removed."""
 
 from __future__ import annotations
 

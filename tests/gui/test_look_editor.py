@@ -1,4 +1,4 @@
-"""Many choices in families, with the functions that the chosen one stands for."""
+"""Many choices in families, with the functions that the chosen one represents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Marked bars: what a drag and keys mark in the picture or the curve beside, and what is said about it."""
+"""Marked bars: what a drag and keys mark in the neighbouring picture or curve, and the text about it."""
 
 from __future__ import annotations
 

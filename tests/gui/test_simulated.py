@@ -1,4 +1,4 @@
-"""A simulated GPU in the window: where it is chosen, where its results lie, what is counted and what is found."""
+"""A simulated GPU in the window: where it is chosen, the grid of its results, its counts and its findings."""
 
 from __future__ import annotations
 
@@ -286,7 +286,7 @@ def test_a_curve_begins_at_its_sample_and_bears_the_mark(qtbot, window: MainWind
 
 
 def counted(window: MainWindow) -> None:
-    """Two simulated rows beside two measured ones."""
+    """Two simulated rows next to two measured ones."""
     results = window.controller.results
     show_rows(results, rows()[:2])
     results.put(simulated("naive"))

@@ -82,7 +82,7 @@ def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(
     seen: list[tuple[bool, bool, str]] = []
 
     def click(done: int, total: int) -> None:
-        """As soon as the simulation is under way and the window says so."""
+        """As soon as the simulation is running and the window says so."""
         told[-1] += [done / total] if total else []
         if not seen and status.busy.text() == "computing naive on sim" and status.button.isVisible():
             seen.append((status.progress.isVisible(), status.progress.maximum() == total > 0, entry().state))

@@ -1,4 +1,5 @@
-"""Spectra and what belongs to them: the wave in the picture beside, a mask's handles, peaks, and the filtered image."""
+"""Spectra and what is linked to them: the wave in the neighbouring picture, a mask's handles, peaks, and the filtered
+image."""
 
 from __future__ import annotations
 

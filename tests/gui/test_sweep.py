@@ -1,4 +1,4 @@
-"""Sweeps in the window: what may vary, runs beside the session's own, the plot and what it says, files."""
+"""Sweeps in the window: what may vary, runs separate from the session's own, the plot and its findings, files."""
 
 from __future__ import annotations
 

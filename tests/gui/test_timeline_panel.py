@@ -1,4 +1,4 @@
-"""The timelines beside the pictures: when they are asked for, what they show, and how they are saved."""
+"""The timeline panel: when timelines are requested, what it shows, and how they are saved."""
 
 from __future__ import annotations
 

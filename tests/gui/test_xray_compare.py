@@ -1,4 +1,4 @@
-"""The X-ray's comparison with another variant, and what was measured beside what is simulated."""
+"""The X-ray's comparison with another variant, and measured next to simulated values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The X-ray beside the pictures: when it is asked for, what it shows, and how it gives way."""
+"""The X-ray panel: when X-rays are requested, what it shows, and how they make way for other jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Animated PNG: frames beside Pillow's and beside the formula of the specification, and damage in its own chunks."""
+"""Animated PNG: frames compared with Pillow's and with the formula of the specification, and damage in its own
+chunks."""
 
 import itertools
 import struct
@@ -27,7 +28,7 @@ def chunk(kind, content):
 
 
 def packed(values, depth):
-    """Rows without filters, compressed; values under a byte lie next to each other."""
+    """Rows without filters, compressed; values under a byte are packed."""
     if depth == 16:
         rows = [row.astype(">u2").tobytes() for row in values]
     elif depth == 8:

@@ -1,4 +1,4 @@
-"""GIF, WebP and DICOM: values, frames and steps beside other readers, and damage before it reaches a decoder."""
+"""GIF, WebP and DICOM: values, frames and steps compared with other readers, and damage before it reaches a decoder."""
 
 import io
 import struct

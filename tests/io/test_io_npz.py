@@ -1,4 +1,5 @@
-"""NPZ archives: one array of many, in its own type, and lies that are refused before anything is decompressed."""
+"""NPZ archives: one array of many, in its own type, and false headers that are refused before anything is
+decompressed."""
 
 import io
 import struct

@@ -33,13 +33,13 @@ def chunk(kind: bytes, content: bytes) -> bytes:
 
 
 def lines(depth: int, colour: int, filters: range = range(5)) -> bytes:
-    """Rows of random bytes, each with a filter: whatever they are, they stand for a picture."""
+    """Rows of random bytes, each with a filter: any values are a valid picture."""
     random, size = np.random.default_rng(depth + colour), WIDTH * SAMPLES[colour] * depth // 8
     return b"".join(bytes([filters[k * k % len(filters)]]) + random.bytes(size) for k in range(HEIGHT))
 
 
 def make(depth: int, colour: int, stream: bytes, *extra: bytes, interlaced: int = 0) -> bytes:
-    """A PNG whose data lie in two chunks, with other chunks before them."""
+    """A PNG whose data are in two chunks, with other chunks before them."""
     header = chunk(b"IHDR", struct.pack(">IIBBBBB", WIDTH, HEIGHT, depth, colour, 0, 0, interlaced))
     data = chunk(b"IDAT", stream[:70]) + chunk(b"IDAT", stream[70:])
     return png.MAGIC + header + b"".join(extra) + data + chunk(b"IEND", b"")

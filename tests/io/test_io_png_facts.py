@@ -1,4 +1,5 @@
-"""What a PNG says beside its colours: one transparent gray, and the size of a pixel, kept from file to file."""
+"""The metadata of a PNG in addition to its colours: one transparent gray, and the pixel size, kept from file to
+file."""
 
 import struct
 import zlib

@@ -68,7 +68,7 @@ def test_what_differs_is_named_and_nothing_else() -> None:
 
 
 def test_two_settings_of_a_knob_are_two_runs_and_two_rows() -> None:
-    """Also of one request, with an edited kernel beside the shipped one: every pick has its own last word."""
+    """Also of one request, with an edited kernel next to the shipped one: every pick has its own final status."""
     array = from_array(np.arange(600, dtype=np.float32).reshape(20, 30))
     source = {"mean2d/1_naive.cu": _shipped("mean2d/1_naive.cu") + "\n// edited\n"}
     picks = [Pick("naive", "sim", {"block": n}) for n in (64, 128)]

@@ -134,7 +134,7 @@ def test_what_reading_and_taking_raise_goes_through():
 
 @pytest.mark.parametrize("room, slots", [(2, 2), (1, 1), (0, 1)])
 def test_fewer_at_a_time_where_the_device_has_less_space(monkeypatch, room, slots):
-    """And none beside others where it has space for none: each runs alone."""
+    """And none concurrently if there is no memory for it: each runs alone."""
     memory, each, alone = open_device("sim")._memory, 2 * STACK[0].nbytes, []
     monkeypatch.setattr(memory, "limit", memory.used + room * each + each // 2)
 

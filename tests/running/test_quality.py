@@ -46,7 +46,7 @@ def test_scikit_image_gives_the_same(case: str) -> None:
 
 
 def written_out(clean: np.ndarray, other: np.ndarray, span: float) -> float:
-    """SSIM by its definition: an explicit window of 11 × 11 at every place where it lies inside."""
+    """SSIM by its definition: an explicit window of 11 × 11 at every position inside."""
     line = np.exp(-(np.arange(-5, 6) ** 2) / (2 * 1.5**2))
     window = np.outer(line, line) / line.sum() ** 2
     c1, c2 = (0.01 * span) ** 2, (0.03 * span) ** 2

@@ -180,7 +180,7 @@ def test_where_a_half_is_rounded_to_in_the_first_of_two_passes_decides_no_verdic
 
 @pytest.mark.parametrize("id", ["fft1d", "fft2d"])
 def test_a_phase_of_a_large_value_is_judged_closely(id: str) -> None:
-    """Of float32 an error of 0.01 rad is wrong there, and right at a value that is small beside the largest."""
+    """For float32 an error of 0.01 rad is wrong there, and right at a value that is small compared with the largest."""
     filter = find_filter(id)
     shape = (64, 96) if filter.accepts == "image" else (1000,)
     x = np.random.default_rng(3).normal(size=shape).astype(np.float32)
@@ -213,7 +213,7 @@ def test_a_peak_one_bin_away_is_wrong(length: int) -> None:
 
 @cache
 def far_from_zero(count: int) -> Input:
-    """Samples far from zero beside what they differ by."""
+    """Samples far from zero compared with their differences."""
     return from_array(1e9 + np.random.default_rng(5).normal(size=count), kind="signal")
 
 

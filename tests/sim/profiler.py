@@ -1,12 +1,12 @@
 """Holds the simulated GPU's counts to Nsight Compute's, and its occupancy to the driver's, on a real GPU.
 
-    python -m tests.sim.profiler --json FILE [--device cuda:0]
+python -m tests.sim.profiler --json FILE [--device cuda:0]
 
 Every kernel of the product is launched under `ncu` and on a simulated GPU of the same architecture, with as many
 multiprocessors: some plans depend on them. The counts that must agree follow from addresses alone: theoretical sectors
-of global memory, wavefronts of shared memory, and the least of each. Where they differ, the report says why, as far as
-that is known: the simulated GPU runs PTX, of which the assembler joins, narrows and drops accesses, and lanes that part
-meet again as soon as they can. Exit code 1 when more than one launch in fifty differs and nobody knows why, or an
+of global memory, wavefronts of shared memory, and the minimum of each. Where they differ, the report gives the reason
+if it is known: the simulated GPU runs PTX, of which the assembler merges, narrows and drops accesses, and diverged
+lanes reconverge as soon as they can. Exit code 1 when more than one launch in fifty differs and nobody knows why, or an
 occupancy does.
 """
 

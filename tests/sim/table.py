@@ -91,7 +91,7 @@ def distance(found: Array, wanted: Array) -> int:
 
 
 def _ordered(a: Array) -> Array:
-    """Floats as unsigned integers in the same order; −0 lies one below +0."""
+    """Floats as unsigned integers in the same order; −0 is one below +0."""
     bits = a.view(f"u{a.dtype.itemsize}")
     highest = bits.dtype.type(1) << bits.dtype.type(8 * a.dtype.itemsize - 1)
     return np.where(bits & highest, ~bits, bits | highest)

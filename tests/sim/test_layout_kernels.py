@@ -118,7 +118,7 @@ def test_spills_move_sectors_that_no_source_line_shows() -> None:
 
 
 def test_floats_lose_with_each_part_and_doubles_do_not() -> None:
-    """The errors stand beside one another in one run, and the memory traffic is the same."""
+    """The errors are next to one another in one run, and the memory traffic is the same."""
     x = np.random.default_rng(0).random(500, np.float32)
     picks = tuple(Pick(v, "sim", {"parts": parts}) for v in ("floats", "doubles") for parts in (1, 1000))
     signal = Input("signal", x, "t", "test", {})

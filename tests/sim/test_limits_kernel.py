@@ -1,4 +1,4 @@
-"""The kernel that finds the lowest and the highest sample of an array that lies on a GPU."""
+"""The kernel that finds the minimum and maximum sample of an array on a GPU."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model of a GPU's queues: which steps run beside which, and which steps nothing orders."""
+"""The model of a GPU's queues: which steps run concurrently, and which steps are unordered."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ BY_LEVEL = {
     ("blelloch_padded", "float64"): [2] * 6 + [1] * 5,
 }
 """Wavefronts of an access of the first warp in a tile of 2048 values, from the level of pairs to the root, by hand: of
-the 1024, 512 … 1 nodes of a level 32 are a warp's, or what there are, and they lie 2, 4, 8 … values apart."""
+the 1024, 512 … 1 nodes of a level 32 are a warp's, or what there are, and they are 2, 4, 8 … values apart."""
 
 
 @pytest.mark.parametrize("variant, dtype", BY_LEVEL)

@@ -198,7 +198,7 @@ def test_the_first_accesses_of_a_line_are_kept_and_all_are_counted() -> None:
 
 
 def _traces(kernel: str, *args: Any) -> tuple[Trace, ...]:
-    """Of one warp; arrays lie where `args` (array, elements to leave out) say."""
+    """Of one warp; arrays are at the positions in `args` (array, elements to skip)."""
     session = SimDevice(options=Options(counters="full", tracing=ALL)).session({FILE: SOURCE})
     given_ = [np.int32(a) if isinstance(a, int) else session.upload(a[0])[a[1] :] for a in args]
     made = session.kernel(FILE, kernel, {})

@@ -9,8 +9,8 @@ from wavelet_cases import Setting, settings, wrong
 from gpu_ops.filters.wavelet.cuda.lifting import NAMES
 
 MOST = 210_000
-"""Operations of a level of the largest settings in the thorough lane: two levels in gray of all wavelets whose state
-lies in registers. Larger ones are in the full lane, and on a real GPU."""
+"""Operations of a level of the largest settings in the thorough lane: two levels in gray for all wavelets whose state
+fits in registers. Larger ones are in the full lane, and on a real GPU."""
 COMPILED = "recomputed_blocks", "warp_strips", "warp_recomputed", "two_levels"
 SIX_TAPS = [Setting(wavelet, "symmetric", levels, 1) for wavelet, levels in (("bior2.2", 2), ("rbio2.2", 1))]
 

@@ -152,7 +152,7 @@ def test_no_approximation_travels_between_the_levels_of_a_launch(id: str, shape:
 
 def test_lifting_reads_what_its_steps_weigh() -> None:
     """A pair of samples is read once per weight and once per step, forward and inverse, and at the ends; filters read
-    one sample per tap, low and high alike. Only what lies around tiles comes on top."""
+    one sample per tap, low and high alike. Only the halo of tiles is read in addition."""
     from gpu_ops.filters.wavelet.cuda.lifting import lifting_of
 
     filter, x = find_filter("wavelet1d"), np.random.default_rng(4).random(4096, np.float32)

@@ -277,8 +277,8 @@ TILES = (((8192,), "float32", "db4", "periodization", 4, (256,)), ((1304,), "flo
 def test_a_tile_of_a_signal_has_all_levels(
     shape: tuple[int, ...], dtype: str, wavelet: str, border: str, levels: int, how: tuple[int, ...]
 ) -> None:
-    """One launch, beside that of the threshold where blocks have the tiles. Its samples are those of the tile and what
-    lies around it."""
+    """One launch, in addition to that of the threshold if blocks have the tiles. Its samples are those of the tile and
+    its halo."""
     params = {"wavelet": wavelet, "border": border, "levels": levels}
     x = _noise(shape, dtype)
     found, expected, lines, predicted = _made(find_filter("wavelet1d"), x, *how, **params)

@@ -1,4 +1,5 @@
-"""How results lie in one plot of curves: over each other, stacked, or as differences from one of them. No widgets."""
+"""The arrangement of results in one plot of curves: overlaid, stacked, or as differences from one of them. No
+widgets."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ LAID: tuple[Laid, ...] = ("overlaid", "stacked", "difference")
 
 
 class ResultLanes(QObject):
-    """`laid` is how results lie, `minus` the key of the one that differences are from. `changed`: one of these."""
+    """`laid` is the arrangement, `minus` the key of the result that is subtracted in differences. `changed`: one of
+    these."""
 
     changed = Signal()
 
@@ -25,7 +27,7 @@ class ResultLanes(QObject):
         self._known: dict[str, tuple[ViewData, ViewData, ViewData | None]] = {}
 
     def lay(self, laid: Laid, minus: str) -> None:
-        """Lie otherwise. ValueError for a way that there is not."""
+        """Change the arrangement. Raises ValueError for an unknown one."""
         if laid not in LAID:
             raise ValueError(f"results are {', '.join(LAID)}, not {laid}")
         if (laid, minus) != (self.laid, self.minus):

@@ -21,7 +21,8 @@ class JobKind:
     picks, after them one by one, or never, because they have no times.
 
     While an `in_line` job runs, the next run waits; after `patience_ms` the job is asked to stop (None: never). A job
-    that is not `of_input` continues when the user opens another input. A job that is `beside` stops no other job.
+    that is not `of_input` continues when the user opens another input. A `beside` job runs concurrently and stops no
+    other job.
     """
 
     id: str

@@ -66,8 +66,8 @@ def figures_of(values: Array, most: float, stop: Callable[[], bool] = lambda: Fa
 
 
 class DifferenceDisplay(Display):
-    """Levels that lie as far below 0 as above it, so that no difference stays white, in colours of their own; those of
-    absolute differences begin at 0. They follow the percentile and the gain of a `style`."""
+    """Levels that are symmetric about 0, so that zero differences are white, with their own colours; those of absolute
+    differences begin at 0. They follow the percentile and the gain of a `style`."""
 
     signed = True
 

@@ -24,8 +24,9 @@ SCATTERED = 0.02
 @dataclass(frozen=True)
 class DifferenceLook:
     """`measure` is "signed" (a − b), "absolute" (|a − b|), "relative" ((a − b) / max(|a|, |b|), in percent) or "ulp"
-    (units in the last place: how many numbers of their type lie from b to a). The colour is full at the percentile
-    `share` of what differs, divided by `gain`. `grow` draws scattered pixels larger where the picture is reduced."""
+    (units in the last place: the number of steps between representable numbers from b to a). The colour is full at the
+    percentile `share` of what differs, divided by `gain`. `grow` draws scattered pixels larger where the picture is
+    reduced."""
 
     measure: Measure = "signed"
     share: float = 99.5
@@ -34,7 +35,7 @@ class DifferenceLook:
 
     @property
     def signed(self) -> bool:
-        """Whether a difference lies on both sides of 0."""
+        """Whether the measure has both signs."""
         return self.measure != "absolute"
 
 

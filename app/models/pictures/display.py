@@ -20,8 +20,8 @@ Levels = tuple[float, float]
 Size = tuple[float, float]
 COLORMAPS = ("gray", "viridis", "cividis", "magma")
 DIVERGING = "red-blue"
-"""Colours of what lies on both sides of 0: ColorBrewer's RdBu with blue below. Colour-blind people tell its ends apart,
-which are dark enough to stand out from white in the light of a projector."""
+"""Colours for values of both signs: ColorBrewer's RdBu with blue for negative ones. Colour-blind people can distinguish
+its ends, which are dark enough to contrast with white under a projector."""
 _STOPS = "053061 2166ac 4393c3 92c5de d1e5f0 f7f7f7 fddbc7 f4a582 d6604d b2182b 67001f"
 CLOSE = 1 / 40  # at which a pixel stands out, and its value has room in it
 FINEST, COARSEST = 1 / 256, 4096.0  # data units per screen pixel

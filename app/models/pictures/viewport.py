@@ -195,7 +195,7 @@ def _cut(samples: Samples, rect: Rect) -> Samples:
 
 
 def _join(pieces: Sequence[Samples]) -> Samples:
-    """Join pieces that make up a rectangle into a new array."""
+    """Combine pieces that make up a rectangle into a new array."""
     some = [piece for piece in pieces if piece.array.size] or list(pieces[:1])
     left, top = min(piece.x for piece in some), min(piece.y for piece in some)
     right = max(piece.x + piece.array.shape[1] for piece in some)

@@ -36,8 +36,8 @@ class AgreementLabel(ElidedLabel):
 
 
 class AgreementLimits(QWidget):
-    """The range that PSNR and SSIM use, and the tolerance that pixels may differ by. A range of 0 stands for the usual
-    one of the pictures' type or values."""
+    """The range that PSNR and SSIM use, and the tolerance that pixels may differ by. A range of 0 means the default for
+    the pictures' type or values."""
 
     def __init__(self, agreement: Agreement, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -150,7 +150,7 @@ class CurveView:
 
     @property
     def _laid(self) -> Laid:
-        """How results lie now: one alone is neither stacked nor a difference."""
+        """The current arrangement: a single result is neither stacked nor a difference."""
         return self.results.laid if len(self._drawn) > 1 and not self._alone else "overlaid"
 
     @property

@@ -1,4 +1,4 @@
-"""The bar above curves that says how results lie in the plot."""
+"""The bar above curves that chooses the arrangement of results in the plot."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Results as pictures, and what lies over them."""
+"""Results as pictures, and overlays on them."""

@@ -1,4 +1,4 @@
-"""What a canvas of pictures shows, and where: its state without painting and without events."""
+"""The content and geometry of a canvas of pictures: its state, without painting and without events."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Laid:
 
 
 class CanvasFrame(QWidget):
-    """The layers, the notes over them, the divider of a swipe, and the place of every data point on the screen.
+    """The layers, the notes over them, the divider of a swipe, and the screen position of every data point.
 
     `images` are the pictures painted last, one for each layer, with their place on the device. `laid` are the values
     that were painted into the pixels of each layer, see `app.views.pictures.pixel_values`.
@@ -56,14 +56,14 @@ class CanvasFrame(QWidget):
         self.laid: dict[int, Laid] = {}
 
     def shown_name(self) -> str:
-        """The title of the visible layer, with its verdict unless that is good."""
+        """The title of the visible layer, with its verdict unless the result is correct."""
         return tag_of(self.layers[int(self.flickered)]) if self.layers else ""
 
     # Geometry
 
     def _frame(self) -> Frame:
-        """The visible device pixels. They lie on a grid fixed to the image, so that a pan moves the picture by whole
-        pixels; it may be off the Display's exact centre by up to half a pixel."""
+        """The visible device pixels. They are on a grid fixed to the image, so that panning moves the picture by whole
+        pixels; it may differ from the Display's exact centre by up to half a pixel."""
         ratio = self.devicePixelRatioF()
         size = round(self.width() * ratio), round(self.height() * ratio)
         return Frame.around(self.display.centre, self.display.scale / ratio, *size)
@@ -74,7 +74,7 @@ class CanvasFrame(QWidget):
         return (rect.left + point.x() * ratio) * scale, (rect.top + point.y() * ratio) * scale
 
     def pixel_at(self, point: QPointF) -> tuple[float, float]:
-        """The data point in the middle of the device pixel under a screen point."""
+        """The data point at the centre of the device pixel under a screen point."""
         (rect, scale), ratio = self._frame(), self.devicePixelRatioF()
         x, y = (floor(v * ratio) + 0.5 for v in (point.x(), point.y()))
         return (rect.left + x) * scale, (rect.top + y) * scale
@@ -87,7 +87,7 @@ class CanvasFrame(QWidget):
     # The divider
 
     def side(self, index: int) -> QRectF:
-        """The part of a swipe that shows the first or the second picture."""
+        """The rectangle of a swipe that shows the first or the second picture."""
         whole, part = QRectF(self.rect()), QRectF(self.rect())
         if self.upright:
             edge = self.divider * whole.width()
@@ -103,17 +103,17 @@ class CanvasFrame(QWidget):
         return self.mode == "swipe" and abs(away) <= self.fontMetrics().averageCharWidth()
 
     def set_divider(self, share: float) -> None:
-        """Set where the second image begins, as a share of the width, or of the height."""
+        """Set the divider's position, as a share of the width, or of the height."""
         self.divider = min(1.0, max(0.0, share))
         self.update()
 
     def set_upright(self, upright: bool) -> None:
-        """Divide two pictures by an upright line, or by a level one."""
+        """Divide two pictures by a vertical line, or by a horizontal one."""
         self.upright = upright
         self.update()
 
 
 def tag_of(layer: Layer) -> str:
-    """The title of a layer, with its verdict unless that is good."""
+    """The title of a layer, with its verdict unless the result is correct."""
     verdict = "" if layer.state in (None, "fresh") else state_words(layer.state)
     return " · ".join(text for text in (layer.title, verdict) if text)

@@ -1,4 +1,4 @@
-"""Paints names, notes, the cursor of other panes and marks over the pictures of a canvas."""
+"""Paints names, notes, other panes' cursors and marks over the pictures of a canvas."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from app.views.pictures.canvas_frame import CanvasFrame, tag_of
 from app.views.pictures.canvas_paint import draw_cross, draw_scale
 
 COVERED = 0.45
-"""The largest share of a picture's height that notes cover; the first of them are the most important."""
+"""The maximum share of a picture's height that notes cover; the first of them are the most important."""
 
 
 def draw_notes(painter: QPainter, canvas: CanvasFrame) -> None:
@@ -64,7 +64,7 @@ def _draw_marks(painter: QPainter, canvas: CanvasFrame, gap: int) -> None:
         beside = swipes and canvas.upright
         room = canvas.width() / (len(shown) if beside else 1) - 2 * gap
         size = mark_size(canvas, text)
-        if size.width() > room or size.height() * 6 > canvas.height():  # it would hide the picture of a low pane
+        if size.width() > room or size.height() * 6 > canvas.height():  # it would cover the picture of a low pane
             text, size = short, mark_size(canvas, short)
         left = canvas.width() - gap - size.width() if beside and index else gap
         bottom = canvas.side(index).bottom() if swipes and not beside else canvas.height()

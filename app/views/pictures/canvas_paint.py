@@ -1,4 +1,4 @@
-"""Paints what lies over a picture: the divider, another pane's cursor, and the borders of bands."""
+"""Paints the overlays of a picture: the divider, another pane's cursor, and the borders of bands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ DARK_AND_LIGHT = ((QColor(0, 0, 0), 3), (QColor(255, 255, 255), 1))
 
 
 def rgba_image(values: Array) -> QImage:
-    """A picture of its own of RGBA values (H, W, 4) in uint8, whose colours are not yet multiplied by alpha."""
+    """A QImage that owns its RGBA values (H, W, 4) in uint8, with colours that are not premultiplied by alpha."""
     values = np.ascontiguousarray(values, np.uint8)
     height, width = values.shape[:2]
     return QImage(values.data, width, height, values.strides[0], QImage.Format.Format_RGBA8888).copy()
@@ -35,7 +35,8 @@ def draw_missing(
     screen_at: Callable[[float, float], QPointF],
     palette: QPalette,
 ) -> None:
-    """Hatch what a result of a `part` lacks of the `whole` picture (H, W), and frame that."""
+    """Hatch the part of the `whole` picture (H, W) that a result of a `part` does not cover, and frame the covered
+    part."""
     around, inner = QPainterPath(), QPainterPath()
     around.addRect(QRectF(screen_at(0, 0), screen_at(whole[1], whole[0])))
     inner.addRect(QRectF(screen_at(part.left, part.top), screen_at(part.right, part.bottom)))
@@ -48,8 +49,7 @@ def draw_missing(
 
 
 def draw_divider(painter: QPainter, area: QRectF, share: float, upright: bool, grip: float) -> None:
-    """Draw the line where the second of two pictures begins, at a share of the width, or of the height, with a grip of
-    that radius."""
+    """Draw the divider between two pictures, at a share of the width, or of the height, with a grip of that radius."""
     middle = area.center()
     ends = area.topLeft(), area.bottomLeft() if upright else area.topRight()
     away = QPointF(share * area.width(), 0) if upright else QPointF(0, share * area.height())
@@ -76,7 +76,7 @@ def draw_cross(painter: QPainter, at: QPointF, arm: float) -> None:
 
 
 def draw_bands(painter: QPainter, bands: Sequence[Band], screen_at: Callable[[float, float], QPointF]) -> None:
-    """Draw the borders of a pyramid's bands, and their names, in full or in short, where there is room."""
+    """Draw the borders of a pyramid's bands, and their names, in full or in short form where there is space."""
     line, pad = painter.fontMetrics().height(), painter.fontMetrics().averageCharWidth()
     for band in bands:
         (top, left), (height, width) = band.start[:2], band.shape[:2]
@@ -95,8 +95,8 @@ def draw_bands(painter: QPainter, bands: Sequence[Band], screen_at: Callable[[fl
 
 
 def draw_scale(painter: QPainter, corner: QPointF, tone: Tone, widest: float) -> None:
-    """Draw a bar of colours with the lowest, middle and highest value under it; its upper left is at `corner`. If it is
-    wider than `widest`, it is left out: the tag has the range too."""
+    """Draw a colour bar with the minimum, middle and maximum value under it; its upper left is at `corner`. If it is
+    wider than `widest`, it is omitted: the tag has the range too."""
     if tone.lut is None:
         return
     metrics = painter.fontMetrics()
@@ -124,6 +124,6 @@ def draw_scale(painter: QPainter, corner: QPointF, tone: Tone, widest: float) ->
 
 
 def _signed(value: float) -> str:
-    """A number with its sign, the minus as long as the plus, and no more digits than there is room for."""
+    """A number with its sign, the minus as wide as the plus, and no more digits than fit."""
     value = value if value.is_integer() or abs(value) >= 1e4 else float(f"{value:.4g}")
     return f"+{number(value)}" if value > 0 else number(value).replace("-", "−")

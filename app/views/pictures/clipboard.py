@@ -16,7 +16,7 @@ PASTED = "pasted.png"
 
 def chosen_layer(panes: PaneGrid) -> Layer | None:
     """The layer to copy: the difference in difference mode, else the picture or difference with the focus, else the
-    last result of the whole input, else the last result, else the input; None where there is none."""
+    last result of the whole input, else the last result, else the input; None if there is none."""
     if panes.mode == "difference" and panes.difference.distance is not None:
         return panes.difference.layer
     keys = [key for key in panes.keys if panes.pane(key).layer.pyramid is not None]
@@ -29,7 +29,7 @@ def chosen_layer(panes: PaneGrid) -> Layer | None:
 
 
 def picture(layer: Layer, display: Display) -> QImage:
-    """The whole picture, pixel for pixel, in its present levels and colours."""
+    """The whole picture, pixel by pixel, with its current levels and colours."""
     assert layer.pyramid is not None
     tone = layer.tone or Tone(display.low, display.high, display.lut)
     pixels = np.ascontiguousarray(to_uint8(layer.pyramid.array, tone.low, tone.high, tone.lut))
@@ -40,7 +40,7 @@ def picture(layer: Layer, display: Display) -> QImage:
 
 
 class PasteFile:
-    """Keeps a pasted picture as a file while the window is there, so that it is opened as every file is."""
+    """Keeps a pasted picture as a file while the window exists, so that it is opened like any other file."""
 
     def __init__(self) -> None:
         self._folder = QTemporaryDir(QDir(QDir.tempPath()).filePath("kernelscope-XXXXXX"))
@@ -50,7 +50,7 @@ class PasteFile:
         return self._folder.filePath(PASTED)
 
     def write(self, image: QImage) -> bool:
-        """Gray stays gray, and alpha stays where there is some."""
+        """Greyscale images stay greyscale, and alpha is kept if there is any."""
         formats = QImage.Format
         if image.hasAlphaChannel():
             wanted = formats.Format_RGBA8888

@@ -1,4 +1,4 @@
-"""The frames of a stack, below the pictures: which one shows, playback, and projections of all."""
+"""The frame bar below the pictures: it selects and plays the frames of a stack, or projections of all."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ FASTEST = 60
 
 
 class FrameBar(QWidget):
-    """Visible while the input is a frame of a stack, or a projection of one. People count frames from 1.
+    """Visible while the input is a frame of a stack, or a projection of one. Frames are numbered from 1 in the window.
 
-    While the bar has the focus, Space plays and stops, the arrow keys step, and Home and End go to the ends.
+    While the bar has the focus, Space plays and pauses, the arrow keys step, and Home and End go to the first and last
+    frame.
     """
 
     def __init__(self, frames: FrameController, parent: QWidget | None = None) -> None:
@@ -120,7 +121,7 @@ class FrameBar(QWidget):
 
     @Slot()
     def refresh(self) -> None:
-        """Show what the controller has."""
+        """Show the controller's state."""
         frames = self._frames
         self.setVisible(frames.count > 1)
         with QSignalBlocker(self.slider), QSignalBlocker(self.number), QSignalBlocker(self.rate):
@@ -178,7 +179,7 @@ _MIRRORED = {"first": "last", "back": "on"}
 
 
 def player_icon(sign: Sign, palette: QPalette) -> QIcon:
-    """The icon for the first frame, one back, play, stop, one on, and the last frame; paler where it is disabled."""
+    """The icon for the first frame, previous frame, play, stop, next frame, and last frame; paler if it is disabled."""
     groups = (QPalette.ColorGroup.Active, QPalette.ColorGroup.Disabled)
     return _icon(sign, *(palette.color(group, QPalette.ColorRole.ButtonText).name() for group in groups))
 
@@ -208,7 +209,7 @@ def _pixmap(sign: str, colour: QColor, side: int) -> QPixmap:
         painter.drawRect(QRectF(6, 6, 12, 12))
     elif sign == "play":
         painter.drawPolygon(_triangle(7, 20))
-    else:  # a bar after the triangle for the end, before it for one step
+    else:  # a bar after the triangle for the last frame, before it for one step
         painter.drawPolygon(_triangle(5, 15) if sign == "last" else _triangle(9.5, 19.5))
         painter.drawRect(QRectF(16 if sign == "last" else 5, 5, 2.5, 14))
     painter.end()

@@ -18,15 +18,15 @@ from app.views.pictures.sketch import sketch_of
 from app.views.results.pictures import Pictures
 
 THROTTLE_MS = 40
-"""The least time between two changes of the parameters while a handle moves."""
+"""The minimum interval between two changes of the parameters while a handle moves."""
 GRIP = 0.7
-"""How near to a handle the mouse grips it, in heights of a letter."""
+"""The distance from a handle within which the mouse takes it, in letter heights."""
 
 
 class HandleLink(QObject):
-    """Lays the handles that parameters of the present filter have over the visible output on all its pictures. A drag
-    moves a handle, in one step of undo; H takes the next one, Alt+arrows move it, with Shift ten times as far. `params`
-    are those that the handles show: they run ahead of the session while a handle moves."""
+    """Draws the handles of the current filter's parameters over the visible output, on all its pictures. Dragging moves
+    a handle, as one undo step; H selects the next handle, Alt+arrows move it, with Shift by ten times the distance.
+    `params` are the values that the handles show: they are ahead of the session's while a handle moves."""
 
     def __init__(self, pictures: Pictures, session: Session) -> None:
         super().__init__(pictures)
@@ -46,12 +46,12 @@ class HandleLink(QObject):
 
     @property
     def handles(self) -> tuple[Handle, ...]:
-        """The handles as they are drawn."""
+        """The handles as drawn."""
         return handles(self._session.filter, self.params, self._session.output.id)
 
     @Slot()
     def _bind(self) -> None:
-        """The visible view, its panes or the filter may be others."""
+        """The visible view, its panes or the filter may have changed."""
         grid, session = self._pictures.view.grid, self._session
         able = grid is not None and bool(handles(session.filter, session.params, session.output.id))
         canvases = [grid.pane(key).canvas for key in grid.keys if key != INPUT] if able and grid is not None else []
@@ -68,7 +68,7 @@ class HandleLink(QObject):
 
     @Slot()
     def _take(self) -> None:
-        """Show the session's parameters, unless a handle is being moved."""
+        """Show the session's parameters, unless a handle is being dragged."""
         if self._filter is not self._session.filter:
             self._filter, self._held = self._session.filter, False
             self._later.stop()
@@ -89,7 +89,7 @@ class HandleLink(QObject):
 
     @staticmethod
     def place(canvas: ImageCanvas, point: QPointF) -> tuple[float, float] | None:
-        """The place (y, x) on the output's axes under a point of a canvas; None where it shows no result."""
+        """The position (y, x) on the output's axes under a point of a canvas; None if it shows no result."""
         layer = canvas.layers[0] if canvas.layers else None
         if layer is None or layer.drawn is None:
             return None
@@ -98,7 +98,7 @@ class HandleLink(QObject):
         return down.at(y - 0.5 - layer.rect.top), across.at(x - 0.5 - layer.rect.left)
 
     def at(self, canvas: ImageCanvas, point: QPointF) -> Handle | None:
-        """The handle under a point; a point's handle before a ring's."""
+        """The handle under a point; a point's handle takes precedence over a ring's."""
         place = self.place(canvas, point)
         if place is None:
             return None
@@ -108,7 +108,7 @@ class HandleLink(QObject):
         return min(found, key=lambda each: each[:2])[2] if found else None
 
     def _away(self, canvas: ImageCanvas, point: QPointF, handle: Handle, y: float, x: float) -> float:
-        """Screen pixels from a point to a handle."""
+        """The distance from a point to a handle in screen pixels."""
         signs = (1, -1) if handle.mirrored else (1,)
         best = math.inf
         for sign in signs:
@@ -154,7 +154,7 @@ class HandleLink(QObject):
         return self._held
 
     def _grip(self, canvas: ImageCanvas, point: QPointF) -> None:
-        """Hold the handle under a point, if there is one."""
+        """Grip the handle under a point, if there is one."""
         handle, place = self.at(canvas, point), self.place(canvas, point)
         self._held, self._going_on = handle is not None, False
         if handle is not None and place is not None:
@@ -171,7 +171,7 @@ class HandleLink(QObject):
             self._change(dragged(self._session.filter, self.params, handle, sign * y, sign * x))
 
     def _change(self, params: dict[str, Any]) -> None:
-        """Show other parameters at once, and set them soon."""
+        """Show other parameters at once, and set them with a short delay."""
         if params != self.params:
             self.params = params
             self._update()

@@ -1,4 +1,4 @@
-"""Paints over a picture in the places of its axes: handles of parameters, and marks."""
+"""Paints overlays in a picture's axis coordinates: handles of parameters, and marks."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from app.views.results.reading import quantity, with_unit
 
 translate = QCoreApplication.translate
 HANDLE, CHOSEN = QColor("#56b4e9"), QColor("#f0e442")
-"""The colours of handles, and of the one that keys move."""
+"""The colours of handles, and of the one selected by keys."""
 MARK = QColor("#e69f00")
 
 
 def screen_of(canvas: ImageCanvas, y: float, x: float) -> QPointF | None:
-    """The screen point of a place on the axes of what a canvas shows; None where that is no result."""
+    """The screen point of a position on the axes of what a canvas shows; None if that is no result."""
     layer = canvas.layers[0] if canvas.layers else None
     if layer is None or layer.drawn is None:
         return None
@@ -29,7 +29,7 @@ def screen_of(canvas: ImageCanvas, y: float, x: float) -> QPointF | None:
 
 
 def draw_handles(painter: QPainter, canvas: ImageCanvas, handles: Sequence[Handle], chosen: Handle) -> None:
-    """Draw rings with a grip each, points with their mirror images, and the values of the chosen handle."""
+    """Draw rings with a grip each, points with their mirror images, and the values of the selected handle."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     for handle in (*(h for h in handles if h != chosen), chosen):
         path = _path(canvas, handle)
@@ -44,7 +44,7 @@ def draw_handles(painter: QPainter, canvas: ImageCanvas, handles: Sequence[Handl
 
 
 def draw_marks(painter: QPainter, canvas: ImageCanvas, marked: Marked) -> None:
-    """Draw a circle at each mark of the first channel, and its label where that hides nothing."""
+    """Draw a circle at each mark of the first channel, and its label where it covers nothing."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     letters, spots = canvas.fontMetrics(), [(mark, screen_of(canvas, mark.y, mark.x)) for mark in marked.marks]
     size, boxes = 0.35 * letters.height(), list[QRectF]()
@@ -63,7 +63,7 @@ def draw_marks(painter: QPainter, canvas: ImageCanvas, marked: Marked) -> None:
 
 
 def _path(canvas: ImageCanvas, handle: Handle) -> QPainterPath:
-    """The outline of a handle: a ring with a grip at its right, or a cross in a circle; and its mirror image."""
+    """The outline of a handle: a ring with a grip on its right, or a cross in a circle; and its mirror image."""
     path, grip = QPainterPath(), 0.35 * canvas.fontMetrics().height()
     for sign in (1, -1) if handle.mirrored else (1,):
         y, x = sign * handle.y, sign * handle.x

@@ -46,7 +46,7 @@ class HistogramCanvas(QWidget):
     # Geometry
 
     def plot(self) -> QRectF:
-        """The area of the bars; the colour strip lies below it."""
+        """The area of the bars; the colour strip is below it."""
         margin, strip = self.fontMetrics().averageCharWidth(), self.fontMetrics().height() * 0.75
         return QRectF(margin, margin / 2, max(1, self.width() - 2 * margin), max(1, self.height() - strip - margin))
 
@@ -58,7 +58,7 @@ class HistogramCanvas(QWidget):
         return (s.minimum, s.maximum) if s.maximum > s.minimum else (s.minimum - 1, s.maximum + 1)
 
     def x_of(self, value: float) -> float:
-        """The screen x of a value; values beyond the ends lie on them."""
+        """The screen x of a value; values outside the range are at the ends."""
         (low, high), plot = self.limits(), self.plot()
         return plot.left() + plot.width() * min(1.0, max(0.0, (value - low) / (high - low)))
 
@@ -87,7 +87,7 @@ class HistogramCanvas(QWidget):
         constant = self.statistics is not None and self.statistics.maximum <= self.statistics.minimum
         for index, height in enumerate(heights):
             if height > 0:
-                # All values of a constant image are in one bin: show it in the middle, where its value is.
+                # All values of a constant image are in one bin: show it in the middle, at its value.
                 left = plot.center().x() - step / 2 if constant else plot.left() + index * step
                 tall = max(1.0, height * plot.height())
                 painter.fillRect(QRectF(left, plot.bottom() - tall, step + 0.5, tall), bar)
@@ -202,7 +202,7 @@ class HistogramBar(QWidget):
         self._show_figures()
 
     def _tell(self, signed: bool) -> None:
-        """Say what the buttons do: the levels of a difference lie symmetrically about 0."""
+        """Describe the buttons: the levels of a difference are symmetric about 0."""
         set_tip(
             self.auto,
             self.tr("Full colour at a difference that 99 % of the differing pixels do not exceed")
@@ -257,7 +257,7 @@ class HistogramBar(QWidget):
         in_column((self.canvas, 1), grid, row, self.words, on=self, margins=unit, gap=unit)
 
     def set_statistics(self, statistics: StatisticsLike | None) -> None:
-        """Show these figures; the levels stay as they are."""
+        """Show these statistics; the levels stay unchanged."""
         self.statistics = self.canvas.statistics = statistics
         self.words.setText(self._sentence())
         set_tip(self.words, drawn_words() if statistics is not None and statistics.nan + statistics.infinite else "")

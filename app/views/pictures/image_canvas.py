@@ -1,4 +1,4 @@
-"""The area that paints one image, or two for a comparison, as their Display says."""
+"""The area that paints one image, or two for a comparison, with the settings of their Display."""
 
 from __future__ import annotations
 
@@ -40,9 +40,8 @@ FAINT = 0.4  # opacity of a result of an earlier setting
 
 
 class ImageCanvas(CanvasFrame):
-    """Paints only the viewport, one value per device pixel. Mouse: wheel zooms, drag pans.
-    Keys while focused: + − 0 1, arrows pan, Shift+arrows move the cursor; , and . move the divider, Space flickers.
-    """
+    """Paints only the viewport, one value per device pixel. Mouse: the wheel zooms, dragging pans. Keys while focused:
+    + − 0 1, arrows pan, Shift+arrows move the cursor; , and . move the divider, Space flickers."""
 
     takes_letters = True
 
@@ -75,8 +74,8 @@ class ImageCanvas(CanvasFrame):
     # What is shown
 
     def set_layers(self, layers: list[Layer], mode: Mode = "single") -> None:
-        """One layer, or two to swipe or flicker between."""
-        for layer in set(self.layers):  # one may be compared with itself
+        """One layer, or two for swipe or flicker."""
+        for layer in set(self.layers):  # a layer may be compared with itself
             layer.changed.disconnect(self._on_layer)
             layer.described.disconnect(self.update)
         self.layers, self.mode, self.flickered = list(layers), mode, False
@@ -89,13 +88,14 @@ class ImageCanvas(CanvasFrame):
         self._on_layer()
 
     def set_notes(self, notes: str, missing: str = "", legend: Tone | None = None) -> None:
-        """Set lines of text on the picture, the text in place of a missing one, and the tone for a colour scale."""
+        """Set the text lines on the picture, the text in place of a missing picture, and the tone for a colour
+        scale."""
         self.notes, self.missing, self.legend = notes, missing, legend
         self.update()
 
     def set_overlay(self, overlay: QImage | Array | None, meaning: str = "") -> None:
-        """Paint a translucent picture over all of the image, with lines of text that say what it means; None removes
-        it. It is a QImage, or RGBA values (H, W, 4) in uint8, and may be coarser than the image."""
+        """Paint a translucent picture over the whole image, with text lines that explain it; None removes it. It is a
+        QImage, or RGBA values (H, W, 4) in uint8, and may be coarser than the image."""
         self.overlay = rgba_image(overlay) if isinstance(overlay, np.ndarray) else overlay
         self.meaning = meaning if overlay is not None else ""
         self.update()
@@ -107,12 +107,12 @@ class ImageCanvas(CanvasFrame):
         self.refresh()
 
     def refresh(self) -> None:
-        """Compute the viewport again at the next paint."""
+        """Recompute the viewport at the next paint."""
         self.images = []
         self.update()
 
     def _place(self) -> None:
-        """Tell the Display the sizes of data and view, so that it can fit the one into the other."""
+        """Report the sizes of data and view to the Display, so that it can fit the data to the view."""
         shapes = [layer.extent for layer in self.layers if layer.extent]
         if not shapes or not self.isVisible():
             self.display.forget(id(self))
@@ -179,7 +179,7 @@ class ImageCanvas(CanvasFrame):
         image, x, y = drawn
         ratio = self.devicePixelRatioF()
         corner = QPointF(x / ratio, y / ratio)
-        if image.hasAlphaChannel():  # a pattern shows through transparent pixels
+        if image.hasAlphaChannel():  # a pattern is visible through transparent pixels
             area = QRectF(corner, image.deviceIndependentSize())
             painter.fillRect(area, QColor(190, 190, 190))
             painter.fillRect(area, QBrush(QColor(110, 110, 110), Qt.BrushStyle.Dense4Pattern))
@@ -220,7 +220,7 @@ class ImageCanvas(CanvasFrame):
     def wheelEvent(self, event: QWheelEvent) -> None:
         notches = event.angleDelta().y() / 120
         if notches:
-            # Zoom about the Display's exact centre: one rounded to pixels would drift over many steps.
+            # Zoom about the Display's exact centre: a centre rounded to pixels would drift over many steps.
             (x, y), scale = self.display.centre, self.display.scale
             away = event.position() - QPointF(self.width() / 2, self.height() / 2)
             self.display.zoom_at(ZOOM**notches, x + away.x() * scale, y + away.y() * scale)
@@ -249,13 +249,13 @@ class ImageCanvas(CanvasFrame):
         self._dragged, self._dividing = None, False
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        event.ignore()  # the window shows it on the whole screen
+        event.ignore()  # the window shows it in full screen
 
     def leaveEvent(self, event: QEvent) -> None:
         self.display.clear_cursor()
 
     def fit(self) -> None:
-        """Show all of the image, also after a resize."""
+        """Show the whole image, also after a resize."""
         self.display.following = True
         self.display.refit()
 

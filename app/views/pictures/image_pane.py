@@ -17,8 +17,8 @@ from app.views.results.tiles import Tile
 
 
 class ImagePane(Tile):
-    """Title, verdict and findings above, the canvas, position and value below. All panes of a Display show their own
-    value at the position of its cursor, whichever of them it is in. It has a layer of its own unless one is given."""
+    """Title, verdict and findings above, the canvas, position and value below. Each pane of a Display shows its own
+    value at the position of the common cursor. It has its own layer unless one is given."""
 
     def __init__(self, display: Display, parent: QWidget | None = None, layer: Layer | None = None) -> None:
         self.canvas = ImageCanvas(display)
@@ -34,9 +34,9 @@ class ImagePane(Tile):
         self._show_value()
 
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
-        """Show an image (H, W) or (H, W, 3 | 4), used in place. Zoom and levels stay: they belong to the Display and
-        the input. Only if no levels are set yet, they are guessed from this image."""
-        self.canvas.set_overlay(None)  # it was of the picture before
+        """Show an image (H, W) or (H, W, 3 | 4), without copying it. Zoom and levels stay: they belong to the Display
+        and the input. Only if no levels are set yet, they are estimated from this image."""
+        self.canvas.set_overlay(None)  # it belonged to the previous picture
         self.layer.set_array(array, statistics, title, origin)
         if self.layer.tone is None:
             self.display.guess_levels(*default_levels(self.layer))
@@ -64,7 +64,7 @@ class ImagePane(Tile):
         self.canvas.setAccessibleName(self.tr("Image {title}").format(title=name))
         set_tip(self.canvas, mark)
         self.setAccessibleName(self.layer.title)
-        # A failed result shows its reason in place of the picture.
+        # A failed result shows its reason instead of the picture.
         self.canvas.set_notes("", self.layer.verdict if self.layer.state == "failed" else "")
         self.share_width()
         self._show_value()

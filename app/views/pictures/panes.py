@@ -1,4 +1,4 @@
-"""The panes of an output: input and variants side by side, or two of them, or their difference, in one place."""
+"""The panes of an output: input and variants side by side, or two of them, or their difference, in one pane."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from app.views.results.reading import drawn_text, sized_place, values_text
 from app.views.results.tiles import Tiles
 
 ROOMY = 36
-"""Lines of text as high as the window, from which the options of a comparison have room when it begins."""
+"""The window height, in text lines, from which on the options of a comparison are shown initially."""
 
 
 class PaneGrid(QWidget):
     """Panes by key, all linked to one Display, at most six visible at once. Panes are created once and reused.
 
-    Side by side shows a page of panes; swipe shows two in one place with a divider to drag; flicker shows the first,
+    Side by side shows a page of panes; swipe shows two in one pane with a draggable divider; flicker shows the first,
     and the second while Space (or the button) is held; difference shows the first minus the second. A tag on the
-    picture names its content. Differences that are kept have panes of their own behind the others.
+    picture names its content. Kept differences have their own panes after the others.
 
     `close_asked(difference)`: the user wants a kept difference no longer; `pane_made(pane)`: there is a new pane.
     `levelled(difference, level)`: levels of a kept difference were set by hand, or with None follow the look again.
@@ -117,7 +117,7 @@ class PaneGrid(QWidget):
 
     @Slot()
     def _show_controls(self) -> None:
-        """Show the controls that concern what is visible."""
+        """Show the controls that apply to what is visible."""
         wanted, pairs = self._choosing and not self._bare, self.mode != "side by side"
         differs = self.mode == "difference" or (not pairs and bool(self.differences))
         self.bar.setVisible(wanted)
@@ -128,11 +128,11 @@ class PaneGrid(QWidget):
 
     @property
     def alone(self) -> str:
-        """The key of the only visible pane, or of two in one place that of the first."""
+        """The key of the only visible pane, or of two in one pane that of the first."""
         return self.pager.alone if self.mode == "side by side" else self.first.currentData() or ""
 
     def show_alone(self, key: str) -> None:
-        """Show this pane only and no controls, or of two in one place as the first; "" shows all again."""
+        """Show only this pane and no controls, or of two in one pane as the first; "" shows all again."""
         self._bare = bool(key)
         self._show_controls()
         if self.mode == "side by side":
@@ -142,7 +142,7 @@ class PaneGrid(QWidget):
 
     @property
     def sheet(self) -> QWidget:
-        """The pictures without the controls, all of them where they scroll."""
+        """The pictures without the controls, including those outside the scroll area."""
         return self._compare_page if self._pages.currentIndex() else self._tiles.sheet
 
     def sizeHint(self) -> QSize:
@@ -161,8 +161,8 @@ class PaneGrid(QWidget):
         self._list_titles()
 
     def set_differences(self, differences: Sequence[DifferenceOf]) -> bool:
-        """Show these differences of panes, in this order; known ones stay as they are. Returns whether others were
-        shown before."""
+        """Show these differences of panes, in this order; known ones keep their content. Returns whether the
+        differences changed."""
         if list(differences) == list(self.differences):
             return False
         before = self.differences
@@ -195,7 +195,7 @@ class PaneGrid(QWidget):
 
     @property
     def computing(self) -> bool:
-        """Whether a difference, or its figures, are being computed."""
+        """Whether a difference, or its statistics, are being computed."""
         return (
             self.difference.busy
             or self.agreement.busy
@@ -215,13 +215,13 @@ class PaneGrid(QWidget):
         return pane
 
     def pane(self, key: str) -> ImagePane:
-        """The pane with this key, one of those in `set_panes`, or of a difference."""
+        """The pane with this key, from `set_panes` or of a difference."""
         return self.panes[key] if key in self.panes else self.every[key]
 
     def set_array(
         self, key: str, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE
     ) -> None:
-        """Show an image in a pane, at its place in the input."""
+        """Show an image in a pane, at its position in the input."""
         self.panes[key].set_array(array, statistics, title, origin)
 
     # Layout
@@ -236,7 +236,7 @@ class PaneGrid(QWidget):
         """One of MODES."""
         if mode not in MODES:
             raise ValueError(f"a mode is one of {', '.join(MODES)}, not {mode}")
-        if self.mode == "side by side" != mode:  # later it is as the user leaves it
+        if self.mode == "side by side" != mode:  # later it is as the user sets it
             lines = self.window().height() / self.fontMetrics().height()
             self.bar.options.setChecked(self.bar.options.isChecked() or lines > ROOMY)
         self.mode = mode
@@ -268,7 +268,7 @@ class PaneGrid(QWidget):
         self._compare()
 
     def _compare(self) -> None:
-        """Give the compared layers to the canvas; none in side-by-side mode."""
+        """Pass the compared layers to the canvas; none in side-by-side mode."""
         chosen = [box.currentData() for box in (self.first, self.second)]
         pair = [self.panes[key].layer for key in chosen if key in self.panes]
         self._pair = pair if self.mode != "side by side" and len(pair) == 2 else []
@@ -297,7 +297,7 @@ class PaneGrid(QWidget):
         self.compare.set_notes("\n".join(line for line in lines if line), missing, tone)
 
     def flicker(self, other: bool) -> None:
-        """Show the second of two in one place, or the first again."""
+        """Show the second of two pictures in one pane, or the first again."""
         self.compare.flickered = other and len(self.compare.layers) > 1
         self.compare.update()
         self.compare.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -319,7 +319,7 @@ class PaneGrid(QWidget):
 
 
 def _cleared(pane: ImagePane) -> None:
-    """Release all that a pane shows."""
+    """Release everything that a pane shows."""
     pane.clear()
     pane.layer.set_title("")
     pane.layer.set_tone(None)

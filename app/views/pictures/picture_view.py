@@ -23,12 +23,12 @@ from app.views.results.pager import Pager
 from gpu_ops.types import Filter
 
 COLOURS = Tone(0.0, 255.0, None)
-"""Colours as they are."""
+"""Colours are shown unchanged."""
 
 
 class PictureView:
-    """A PaneGrid as a ResultView. The levels of its Display follow the input, or the first result where that is of
-    another kind."""
+    """A PaneGrid as a ResultView. The levels of its Display are computed from the input, or from the first result if it
+    is of another kind."""
 
     def __init__(self, display: Display, parent: QWidget | None = None) -> None:
         self.grid = PaneGrid(display, parent)
@@ -91,7 +91,7 @@ class PictureView:
         self.grid.pane(key).clear()
 
     def set_marks(self, marked: Mapping[str, Marked]) -> None:
-        """Mark places over the pictures of results."""
+        """Mark positions over the pictures of results."""
         marks = {self.grid.pane(key).canvas: each for key, each in marked.items() if key in self.grid.panes}
         for canvas in self._marked - marks.keys():
             sketch_of(canvas).draw("marks", None)
@@ -132,7 +132,7 @@ class PictureView:
 
 
 class LabelView(PictureView):
-    """A PictureView of labels: each has its colour, which no levels change."""
+    """A PictureView of labels: each has its own colour, which no levels change."""
 
     @property
     def display(self) -> Display | None:
@@ -144,5 +144,5 @@ class LabelView(PictureView):
 
 
 def _levels(drawn: ViewData) -> Levels | None:
-    """The levels that a result defines itself."""
+    """The levels that a result itself defines."""
     return drawn.levels or natural_levels(drawn.array, drawn.statistics)

@@ -18,9 +18,9 @@ from app.views.pictures.canvas_frame import CanvasFrame, Cells, Laid, Runs
 
 Array = np.ndarray[Any, Any]
 CELL = 26
-"""Screen pixels of an image pixel from which its value may have room in it."""
+"""Screen pixels per image pixel from which on its value may fit into it."""
 SMALLEST = 7
-"""Screen pixels of the smallest letters."""
+"""The height of the smallest font in screen pixels."""
 LUMA = np.array([0.299, 0.587, 0.114])
 FILLED = 0.88
 """The share of a pixel that its value may take."""
@@ -30,7 +30,7 @@ INKS = {True: QColor(0, 0, 0), False: QColor(255, 255, 255)}
 
 @lru_cache(4096)
 def value_text(value: float) -> str:
-    """A value in few letters: integers whole, others with three digits."""
+    """A value in few characters: integers in full, others with three digits."""
     if not math.isfinite(value):
         return value_word(value)
     text = str(int(value)) if float(value).is_integer() and abs(value) < 1e6 else f"{value:.3g}"
@@ -44,8 +44,8 @@ def seen_pixels(layer: Layer, corner: tuple[float, float], opposite: tuple[float
 
 
 def draw_values(painter: QPainter, canvas: CanvasFrame, index: int) -> None:
-    """Draw the values of a layer's visible pixels, in black or white, whichever stands out from what was painted of
-    the pixel; nothing where pixels are too small for them."""
+    """Draw the values of a layer's visible pixels, in black or white, whichever contrasts with the painted pixel;
+    nothing if the pixels are too small."""
     layer, drawn, cell = canvas.layers[index], canvas.images[index], 1 / canvas.display.scale
     if cell < CELL or drawn is None:
         return

@@ -21,11 +21,11 @@ from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.types import Pixel
 
 GRIP = 0.6
-"""How near to a grip the mouse takes it, in heights of a letter."""
+"""The distance from a grip within which the mouse takes it, in letter heights."""
 LEAST = 4
 """Screen pixels that the mouse must move before a drag draws something new; a click draws nothing."""
 LEAP = 10
-"""Pixels that an arrow key moves with Shift; without it one."""
+"""Pixels that an arrow key moves with Shift; without it one pixel."""
 SIDES = {Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, -1), Qt.Key.Key_Down: (0, 1)}
 SHAPES = {
     (0, 1): Qt.CursorShape.SizeHorCursor,
@@ -36,10 +36,10 @@ SHAPES = {
 
 
 class ProbeLink(QObject):
-    """Draws the region, the line and the scale bar on every picture that lies on the grid of the input, and changes
-    them by mouse and keys. While a tool is in use, a drag draws, or moves what it grips, and the middle button pans;
-    arrows move by a pixel (with Shift by ten), with Alt the last corner or end alone; Escape removes, and once more it
-    puts the tool away."""
+    """Draws the region, the profile line and the scale bar on every picture with the input's pixel grid, and edits them
+    by mouse and keys. While a tool is active, dragging draws a new shape or moves the gripped one, and the middle
+    button pans; arrow keys move it by a pixel (with Shift by ten), with Alt only its last corner or end; Escape removes
+    it, and a second Escape deactivates the tool."""
 
     def __init__(self, pictures: Pictures, session: Session, probe: Probe) -> None:
         super().__init__(pictures)
@@ -61,7 +61,7 @@ class ProbeLink(QObject):
 
     @property
     def pixel(self) -> Pixel | None:
-        """The size of a pixel of the input, where it is known and the input is a picture."""
+        """The pixel size of the input, if it is known and the input is a picture."""
         input = self._session.input
         return input.facts.pixel if input is not None and INPUT_KINDS[input.kind].rank == 2 else None
 
@@ -72,7 +72,7 @@ class ProbeLink(QObject):
 
     @Slot()
     def bind(self) -> None:
-        """The input, the visible views or their panes may be others."""
+        """The input, the visible views or their panes may have changed."""
         input = self._session.input
         if input is not None:
             self.probe.set_extent(INPUT_KINDS[input.kind].spatial(input.array.shape))
@@ -87,7 +87,7 @@ class ProbeLink(QObject):
         for canvas in found:
             if canvas not in self._canvases:
                 canvas.installEventFilter(self)
-                sketch_of(canvas).draw("scale bar", self._draw_bar)  # below what the user moves
+                sketch_of(canvas).draw("scale bar", self._draw_bar)  # drawn below what the user moves
                 sketch_of(canvas).draw("probe", self._draw)
             canvas.display.set_pixel(pixel)
         if self._held is not None and self._held[0] not in found:
@@ -109,14 +109,14 @@ class ProbeLink(QObject):
             draw_scale_bar(painter, canvas, self.probe.extent, pixel, self.narrowest(canvas))
 
     def narrowest(self, canvas: ImageCanvas) -> int:
-        """The width of the narrowest picture of the same scale, so that all of them have the same bar."""
+        """The width of the narrowest picture with the same scale, so that all of them have the same bar."""
         return min(c.width() for c in (canvas, *self._canvases) if c.display is canvas.display and c.isVisible())
 
     # Grips
 
     def grip_at(self, canvas: ImageCanvas, point: QPointF) -> Grip | int | None:
-        """What lies under a point: edges of the region, or with its tool in use all of it; or with the other tool an
-        end of the line (0 or 1), or all of it (2). None where there is nothing to grip."""
+        """What is under a point: edges of the region, or with its tool active the whole region; or with the other tool
+        an end of the line (0 or 1), or the whole line (2). None if there is nothing to grip."""
         probe, reach = self.probe, GRIP * canvas.fontMetrics().height()
         if probe.tool == "profile":
             return _line_grip(canvas, point, probe.line, reach)
@@ -138,7 +138,7 @@ class ProbeLink(QObject):
         return y, x
 
     def _shape(self, grip: Grip | int | None) -> Qt.CursorShape:
-        """The shape of the mouse over a grip."""
+        """The cursor shape over a grip."""
         if grip is None:
             return Qt.CursorShape.CrossCursor
         if isinstance(grip, int) or grip == INSIDE:
@@ -168,7 +168,7 @@ class ProbeLink(QObject):
             self._start = self.probe.line if self.probe.tool == "profile" else self.probe.region
             return True
         if kind == QEvent.Type.MouseMove and not event.buttons() & Qt.MouseButton.LeftButton:
-            self._let_go()  # the button went up where nothing heard of it
+            self._let_go()  # the button was released where no event was received
         if kind == QEvent.Type.MouseMove and self._held is not None:
             straight = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
             self._drag(canvas, point, straight)
@@ -193,7 +193,7 @@ class ProbeLink(QObject):
                 canvas.setCursor(Qt.CursorShape.CrossCursor)
 
     def _drag(self, canvas: ImageCanvas, point: QPointF, straight: bool) -> None:
-        """Draw or change what the tool draws, from where it was when the button went down."""
+        """Draw or change the tool's shape, starting from its state when the button was pressed."""
         assert self._held is not None
         probe, (_, began, (x0, y0)) = self.probe, self._held
         if self._grip is None and math.dist(began.toTuple(), point.toTuple()) < LEAST:
@@ -238,7 +238,7 @@ class ProbeLink(QObject):
         return True
 
     def _nudge(self, drawn: Rect | Line | None, dx: int, dy: int, alone: bool) -> None:
-        """Move what is drawn, or its last corner or end `alone`."""
+        """Move the shape, or only its last corner or end if `alone`."""
         probe, extent = self.probe, self.probe.extent
         if isinstance(drawn, Line):
             x, y = drawn.x1 + dx, drawn.y1 + dy
@@ -250,7 +250,7 @@ class ProbeLink(QObject):
 
 
 def escape(probe: Probe) -> None:
-    """Remove what the tool has drawn; where there is nothing, put the tool away."""
+    """Remove the tool's shape; if there is none, deactivate the tool."""
     there = probe.line is not None if probe.tool == "profile" else probe.chosen
     if there:
         probe.remove()
@@ -259,7 +259,7 @@ def escape(probe: Probe) -> None:
 
 
 def _line_grip(canvas: ImageCanvas, point: QPointF, line: Line | None, reach: float) -> int | None:
-    """An end of a line (0 or 1), or all of it (2), that lies under a point."""
+    """The end of a line (0 or 1), or the whole line (2), under a point."""
     if line is None:
         return None
     one, other = canvas.screen_at(line.x0, line.y0), canvas.screen_at(line.x1, line.y1)

@@ -18,7 +18,7 @@ from app.views.results.reading import with_unit
 from gpu_ops.types import Pixel
 
 WIDEST = 0.3
-"""The largest share of a picture's width that a scale bar takes."""
+"""The maximum share of a picture's width that a scale bar covers."""
 VEIL = QColor(0, 0, 0, 170)
 Place = Callable[[float, float], QPointF]
 
@@ -29,13 +29,13 @@ def box_of(rect: Rect, screen_at: Place) -> QRectF:
 
 
 def grip_points(box: QRectF) -> dict[Grip, QPointF]:
-    """The middle of each grip of a region on the screen."""
+    """The centre of each grip of a region on the screen."""
     across, down = (box.left(), box.center().x(), box.right()), (box.top(), box.center().y(), box.bottom())
     return {(y, x): QPointF(across[x + 1], down[y + 1]) for y, x in GRIPS}
 
 
 def draw_probe(painter: QPainter, canvas: ImageCanvas, probe: Probe) -> None:
-    """Draw what is measured in a picture, with grips where the tool for it is in use."""
+    """Draw the measured shapes in a picture, with grips if their tool is active."""
     if not shows(canvas, probe.extent):
         return
     side = 0.5 * canvas.fontMetrics().height()
@@ -57,7 +57,7 @@ def _draw_region(painter: QPainter, box: QRectF, side: float, gripped: bool) -> 
         painter.setBrush(QColor(255, 255, 255))
         small = min(box.width(), box.height()) < 4 * side
         for (y, x), point in grip_points(box).items():
-            if not small or (y and x):  # a small region has space for the corners only
+            if not small or (y and x):  # a small region has space for the corner grips only
                 painter.drawRect(QRectF(point.x() - side / 2, point.y() - side / 2, side, side))
 
 
@@ -101,7 +101,7 @@ def draw_scale_bar(painter: QPainter, canvas: ImageCanvas, extent: tuple[int, ..
 
 
 def _marked_height(canvas: ImageCanvas, gap: int) -> int:
-    """The height that the mark of a simulated result takes at the lower right, where two results lie in one place."""
+    """The height that the mark of a simulated result covers at the lower right, if two results share a pane."""
     if canvas.mode != "swipe" or len(canvas.layers) < 2 or not canvas.upright:
         return 0
     text = mark_texts(canvas.layers[1].origin, canvas.layers[1].shape)[1]

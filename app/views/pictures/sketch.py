@@ -1,4 +1,4 @@
-"""A drawing over a picture, in the picture's own places."""
+"""A drawing over a picture, in the picture's coordinates."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Draw = Callable[[QPainter, ImageCanvas], None]
 
 
 class Sketch(QWidget):
-    """Covers a canvas and lets the mouse through. Each of its drawings, by name, paints with the canvas's `screen_at`;
-    they follow zoom and size. A canvas has one sketch: see `sketch_of`."""
+    """Covers a canvas and is transparent for the mouse. Each of its drawings, by name, paints with the canvas's
+    `screen_at`; they follow zoom and size. A canvas has one sketch: see `sketch_of`."""
 
     def __init__(self, canvas: ImageCanvas) -> None:
         super().__init__(canvas)
@@ -57,5 +57,5 @@ class Sketch(QWidget):
 
 
 def sketch_of(canvas: ImageCanvas) -> Sketch:
-    """The sketch over a canvas, created when it is first needed."""
+    """The sketch over a canvas, created on first use."""
     return canvas.findChild(Sketch) or Sketch(canvas)

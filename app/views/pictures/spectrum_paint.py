@@ -1,4 +1,4 @@
-"""Paints over pictures of spectra and over the pictures beside them: frequencies at the edges, and waves."""
+"""Paints overlays on spectra and on the pictures next to them: frequencies at the edges, and waves."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from app.views.results.reading import name_of
 from gpu_ops.output_kinds import Axis
 
 CREST = QColor("#e69f00")
-"""The colour of a wave's crests; its troughs are clear."""
+"""The colour of a wave's crests; its troughs are transparent."""
 STRENGTH = 150
-"""How opaque crests are, of 255."""
+"""The opacity of crests, out of 255."""
 FINEST = 3.0
-"""The least screen pixels from crest to crest: finer stripes would be another pattern on the screen."""
+"""The minimum distance of crests in screen pixels: finer stripes would alias."""
 translate = QCoreApplication.translate
 
 
 def wave_text(wave: Wave, drawn: bool = True) -> str:
-    """What a wave is: "wavelength 12.3 px, direction 34°", and what to do where it is not `drawn`."""
+    """A description of a wave: "wavelength 12.3 px, direction 34°", and advice if it is not `drawn`."""
     if not wave.frequency:
         return translate("Spectra", "zero frequency: the mean of all pixels")
     text = translate("Spectra", "wavelength {length} px, direction {angle}°").format(
@@ -37,12 +37,12 @@ def wave_text(wave: Wave, drawn: bool = True) -> str:
 
 
 def spacing(wave: Wave, canvas: ImageCanvas) -> float:
-    """Screen pixels from crest to crest."""
+    """The distance of crests in screen pixels."""
     return wave.length / canvas.display.scale
 
 
 def draw_wave(painter: QPainter, canvas: ImageCanvas, wave: Wave) -> None:
-    """Draw a wave as translucent stripes over the picture, with a text that says what it is."""
+    """Draw a wave as translucent stripes over the picture, with a text that describes it."""
     layer = canvas.layers[0] if canvas.layers else None
     if layer is None or layer.pyramid is None:
         return
@@ -83,7 +83,7 @@ def draw_frequencies(painter: QPainter, canvas: ImageCanvas) -> None:
     free = area.left()
     for place in x_at.ticks(area.left() + 8 * gap, area.right() - room, int(area.width() / (11 * gap))):
         half = canvas.fontMetrics().horizontalAdvance(short(place)) / 2 + gap
-        if x_at.screen(place) - half >= free:  # a number that would lie over the one before is left out
+        if x_at.screen(place) - half >= free:  # a number that would overlap the previous one is omitted
             _tag_at(painter, QPointF(x_at.screen(place), bottom), short(place))
             free = x_at.screen(place) + half
     for place in y_at.ticks(area.top() + 2 * line, area.bottom() - 2.5 * line, int(area.height() / (4 * line))):
@@ -100,7 +100,7 @@ def _titled(axis: Axis) -> str:
 
 
 class _Places:
-    """Between the places of an axis and the screen: value k is drawn from pixel k to k + 1."""
+    """The mapping between the positions of an axis and the screen: value k is drawn from pixel k to k + 1."""
 
     def __init__(self, axis: Axis, canvas: ImageCanvas, upright: bool) -> None:
         self._axis, self._canvas, self._upright = axis, canvas, upright
@@ -110,7 +110,7 @@ class _Places:
         return self._canvas.screen_at(0, at).y() if self._upright else self._canvas.screen_at(at, 0).x()
 
     def ticks(self, first: float, last: float, most: int) -> list[float]:
-        """Round places between two screen coordinates."""
+        """Round positions between two screen coordinates."""
         ends = [QPointF(0, v) if self._upright else QPointF(v, 0) for v in (first, last)]
         places = [self._axis.at(self._canvas.data_at(p)[int(self._upright)] - 0.5) for p in ends]
         return ticks(min(places), max(places), most)
@@ -129,6 +129,6 @@ def _draw_zero(painter: QPainter, area: QRectF, x: float, y: float) -> None:
 
 
 def _tag_at(painter: QPainter, middle: QPointF, text: str) -> None:
-    """Draw a tag whose upper edge has its middle here."""
+    """Draw a tag with this point at the middle of its upper edge."""
     width = painter.fontMetrics().horizontalAdvance(text) + 2 * painter.fontMetrics().averageCharWidth()
     draw_tag(painter, middle - QPointF(width / 2, 0), text, width + 2)

@@ -1,4 +1,4 @@
-"""Spectra of images, and other images over axes of their own, as linked pictures with numbers at their edges."""
+"""Spectra of images, and other images with their own axes, as linked pictures with axis labels."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class SpectrumView(PictureView):
         sketch_of(canvas).draw("frequencies", draw_frequencies)
 
     def pointed(self) -> tuple[str, Wave] | None:
-        """The first result that has a point under the cursor, and the wave that this point stands for."""
+        """The first result with a point under the cursor, and the wave that this point represents."""
         cursor = self._display.cursor
         for key in self.grid.keys:
             layer = self.grid.pane(key).layer
             axes = layer.drawn.form.axes[:2] if layer.drawn is not None else ()
             if not axes or not all(axis.period for axis in axes):
-                continue  # the places are no frequencies of the input's pixels
+                continue  # the positions are not frequencies of the input's pixels
             if cursor is not None and (pixel := layer.pixel(*cursor)) is not None:
                 return key, wave_at(axes, *pixel)
         return None

@@ -1,4 +1,4 @@
-"""Shows in the picture beside a spectrum the wave that the point under the cursor stands for."""
+"""Shows, in the picture next to a spectrum, the wave that the point under the cursor represents."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from app.views.results.pictures import Pictures
 
 
 class WaveLink(QObject):
-    """Follows the cursor of the visible spectrum. `wave` is shown now; None where there is no cursor, no spectrum of an
-    image, or no image beside it."""
+    """Follows the cursor of the visible spectrum. `wave` is the wave shown now; None if there is no cursor, no spectrum
+    of an image, or no image next to it."""
 
     def __init__(self, pictures: Pictures, session: Session) -> None:
         super().__init__(pictures)
@@ -33,7 +33,7 @@ class WaveLink(QObject):
 
     @Slot()
     def _bind(self) -> None:
-        """The visible view may be another one."""
+        """The visible view may have changed."""
         view = self._pictures.view
         display = view.display if isinstance(view, SpectrumView) else None
         if display is not self._display:
@@ -45,7 +45,7 @@ class WaveLink(QObject):
         self._show()
 
     def _canvas(self) -> ImageCanvas | None:
-        """The canvas of the input beside the spectrum."""
+        """The canvas of the input next to the spectrum."""
         grid = self._pictures.view_with(INPUT).grid
         return grid.panes[INPUT].canvas if grid is not None and INPUT in grid.panes else None
 
@@ -62,7 +62,7 @@ class WaveLink(QObject):
         self._sketch = sketch
 
     def _in_place(self, variant: str, wave: Wave) -> Wave:
-        """With the phase of a complex spectrum of the present choice."""
+        """With the phase, for a complex spectrum with the current settings."""
         session = self._session
         shown = self._pictures.shown(variant, session.output.id)
         if shown is None or shown.array.dtype.kind != "c" or shown.origin.subject != session.shown.subject(variant):

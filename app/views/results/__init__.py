@@ -1,1 +1,1 @@
-"""What an experiment gave: pictures, curves, and what stands beside them."""
+"""The results of an experiment: pictures, curves, and the widgets around them."""

@@ -9,8 +9,8 @@ from app.base.theme import chosen
 
 
 class ChoiceButton(QToolButton):
-    """Checkable. The checked button stands out in both schemes; Fusion only makes it a shade darker, which is invisible
-    in the dark scheme."""
+    """Checkable. The checked button is highlighted in both schemes; Fusion only makes it a shade darker, which is
+    invisible in the dark scheme."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""The findings about a result, in a bar of its own."""
+"""The findings about a result, in a bar."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from app.views.labels import named
 from app.views.parts import ElidedLabel
 
 DETAIL_LINES = 6
-WIDE = 70  # from so many letters on, sentence and buttons share one line
+WIDE = 70  # from this number of letters on, sentence and buttons share one line
 Finding = Mapping[str, Any]
 
 
 class FindingsBar(QFrame):
     """Shows the first finding in one line and the number of further ones; Details shows all of them and the kernel's
-    printed lines; Copy copies the same. Hidden while there is nothing to show."""
+    printed lines; Copy copies them. Hidden if there is nothing to show."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,7 +64,7 @@ class FindingsBar(QFrame):
         in_column(self._row, self.details, on=self, margins=around, gap=gap)
 
     def show_findings(self, findings: Sequence[Finding], printed: Sequence[str], name: str = "") -> None:
-        """Show findings, in the form of rows, and printed lines. `name` is the variant where it is not obvious."""
+        """Show findings, as stored in rows, and printed lines. `name` is the variant if it is not obvious."""
         content = name, tuple(findings), tuple(printed)
         if content == (self._name, self._findings, self._printed):
             return
@@ -101,12 +101,12 @@ class FindingsBar(QFrame):
         QGuiApplication.clipboard().setText(self.text())
 
     def _role(self) -> Role:
-        """The worst severity: errors before warnings before printed lines."""
+        """The highest severity: errors before warnings before printed lines."""
         colours, kinds = colours_of(self.palette()), {f["severity"] for f in self._findings}
         return colours.error if "error" in kinds else colours.warn if kinds else colours.info
 
     def _adapt(self) -> None:
-        """Sizes and colours of the present font and palette."""
+        """Sizes and colours of the current font and palette."""
         role = self._role()
         if self._symbol.text() != role.symbol:
             self._symbol.setText(role.symbol)
@@ -128,7 +128,7 @@ class FindingsBar(QFrame):
         self._turn()
 
     def _turn(self) -> None:
-        """Put everything in one line where the sentence stays readable."""
+        """Put everything in one line if the sentence stays readable."""
         unit, ways = self.fontMetrics().averageCharWidth(), QBoxLayout.Direction
         width = self.fontMetrics().horizontalAdvance(self.sentence.text()) + 6 * unit
         wide = self.width() >= min(WIDE * unit, width + self._rest.sizeHint().width())
@@ -141,7 +141,7 @@ class FindingsBar(QFrame):
             self._adapt()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        """Paint a light background with a stripe in the colour of the worst severity."""
+        """Paint a light background with a stripe in the colour of the highest severity."""
         colour = self._role().colour
         painter = QPainter(self)
         painter.fillRect(self.rect(), mix(self.palette().color(self.backgroundRole()), colour, 0.09))

@@ -1,4 +1,4 @@
-"""What connects the visible results with the picture beside them, and with parameters."""
+"""Connections between the visible results, the picture next to them, and parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gpu_ops.types import Output
 
 
 class Links:
-    """Each listens to the signals of the Pictures and works by itself."""
+    """Each listens to the signals of Pictures and works independently."""
 
     def __init__(self, pictures: Pictures, session: Session, results: Results) -> None:
         self.waves, self.ranges = WaveLink(pictures, session), RangeLink(pictures)
@@ -49,8 +49,8 @@ class Links:
 
 
 class Companion(QObject):
-    """Of a filter that gives a result of the input's kind together with the visible one of another kind, such as an
-    image and its spectrum, the first variant's stands beside the input. `key` is that variant, "" without one."""
+    """If a filter gives a result of the input's kind together with the visible one of another kind, such as an image
+    and its spectrum, the first variant's image is shown next to the input. `key` is that variant, "" without one."""
 
     def __init__(self, pictures: Pictures, session: Session, results: Results) -> None:
         super().__init__(pictures)
@@ -63,7 +63,7 @@ class Companion(QObject):
 
     @Slot()
     def _start_over(self) -> None:
-        """The view beside may be another one, or be empty."""
+        """The view next to the results may have changed, or be empty."""
         self._put = None
         self._show()
 
@@ -89,7 +89,7 @@ class Companion(QObject):
             view.set_state(variant, *judged, subject == present)
 
     def _output(self) -> str:
-        """The first output of the present choice that the input's own view can show; "" without one."""
+        """The first output with the current settings that the input's own view can show; "" without one."""
         pictures, task = self._pictures, self._session.task
         forms = [(output, output.form(task)) for output in self._session.given] if task is not None else []
         own = pictures.input_spec()
@@ -98,14 +98,14 @@ class Companion(QObject):
 
 @runtime_checkable
 class MarkView(Protocol):
-    """A view that can mark places over its results."""
+    """A view that can mark positions over its results."""
 
     def set_marks(self, marked: Mapping[str, Marked]) -> None: ...
 
 
 class MarkLink(QObject):
-    """Lays the rows of a table over the visible output that they are marks of, for every variant that gives both in one
-    run of the present choice."""
+    """Draws the rows of a table as marks over the visible output, for every variant that computed both in one run with
+    the current settings."""
 
     def __init__(self, pictures: Pictures, session: Session) -> None:
         super().__init__(pictures)
@@ -123,7 +123,7 @@ class MarkLink(QObject):
         view.set_marks({variant: marked for variant, marked in found.items() if marked is not None})
 
     def _of(self, variant: str, table: Output) -> Marked | None:
-        """The marks over the visible output of a variant; None where it has none of the present choice."""
+        """The marks over the visible output of a variant; None if it has none with the current settings."""
         over, rows = (self._pictures.shown(variant, name) for name in (self._session.output.id, table.id))
         if over is None or rows is None or table.marks is None or not table.marks.columns(rows.result.form):
             return None

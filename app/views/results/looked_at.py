@@ -1,4 +1,4 @@
-"""Which of the results somebody looks at: the one that is saved, or used as the input."""
+"""Which result the user is looking at: the one that is saved, or used as the input."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from app.views.results.result_view import ResultView
 
 
 class LookedAt(QObject):
-    """Remembers whose picture got the focus last, in the view that `view` returns. A menu or a dialog that takes the
-    focus changes nothing. `changed`: another one got it."""
+    """Remembers whose picture had the focus last, in the view that `view` returns. A menu or a dialog that takes the
+    focus changes nothing. `changed`: another picture got the focus."""
 
     changed = Signal()
 
@@ -28,7 +28,7 @@ class LookedAt(QObject):
         cast("QApplication", QApplication.instance()).focusChanged.connect(self._follow)
 
     def forget(self) -> None:
-        """Other results take the place of those that were looked at."""
+        """The results were replaced by others."""
         self._clicked = ""
 
     @property
@@ -38,8 +38,8 @@ class LookedAt(QObject):
 
     @property
     def variant(self) -> str:
-        """The variant of the result: in a comparison the first of both, or the second where that alone is shown or the
-        first is the input; else the one that was clicked last. "" where that is none, or a difference."""
+        """The variant of the result: in a comparison the first of both, or the second if that alone is shown or the
+        first is the input; else the one that was clicked last. "" if that is none, or a difference."""
         grid = self._view().grid
         if grid is None or grid.mode == "side by side":
             return self._clicked if self._pane is None else ""
@@ -49,7 +49,7 @@ class LookedAt(QObject):
 
     @property
     def _pane(self) -> DifferencePane | None:
-        """The difference beside the results that was clicked last."""
+        """The difference next to the results that was clicked last."""
         grid = self._view().grid
         if grid is None or grid.mode != "side by side":
             return None
@@ -57,7 +57,7 @@ class LookedAt(QObject):
 
     @property
     def difference(self) -> DifferenceOf | None:
-        """The difference that is shown in one place, or that was clicked last beside the results."""
+        """The difference that is shown in one pane, or that was clicked last next to the results."""
         grid = self._view().grid
         if grid is None:
             return None
@@ -67,13 +67,13 @@ class LookedAt(QObject):
 
     @property
     def kept(self) -> bool:
-        """Whether a difference beside the results was clicked last."""
+        """Whether a difference next to the results was clicked last."""
         return self._pane is not None
 
     @property
     def found(self) -> Difference | None:
-        """The computed difference that is shown in one place; else that which was clicked last, or the only one
-        beside the results."""
+        """The computed difference that is shown in one pane; else the one that was clicked last, or the only one next
+        to the results."""
         grid = self._view().grid
         if grid is None or grid.mode not in ("difference", "side by side"):
             return None
@@ -85,7 +85,7 @@ class LookedAt(QObject):
 
     @property
     def levels(self) -> Display | None:
-        """The levels of a difference, where that is shown, or was clicked last."""
+        """The levels of a difference, if one is shown, or was clicked last."""
         grid = self._view().grid
         if grid is not None and grid.mode == "difference":
             return grid.difference.display
@@ -97,7 +97,7 @@ class LookedAt(QObject):
         return {**(view.grid.every if view.grid else {}), **getattr(view, "cells", {})}
 
     def key_at(self, place: QPoint) -> str:
-        """The pane at a point of the screen; "" where there is none."""
+        """The pane at a point of the screen; "" if there is none."""
         return next((k for k, w in self.parts().items() if w.isVisible() and _has(w, place)), "")
 
     @Slot(QWidget, QWidget)

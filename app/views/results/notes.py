@@ -1,4 +1,4 @@
-"""Remarks on the input and on results: what was done to it, and how much of its noise is gone."""
+"""Remarks on the input and on results: the steps applied to it, and how much of its noise is removed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gpu_ops.types import Quality
 
 
 class Notes(QObject):
-    """Keeps the remarks of the visible panes as the models say. A remark on a result holds only for the present
-    choice."""
+    """Updates the remarks of the visible panes from the models. A remark on a result is valid only for the current
+    settings."""
 
     def __init__(self, pictures: Pictures, session: Session, results: Results) -> None:
         super().__init__(pictures)
@@ -38,7 +38,7 @@ class Notes(QObject):
         for variant in self._session.shown.ids:
             quality = self._quality(variant)
             main.set_note(variant, quality_text(quality.get(output)))
-            if view is not main:  # a result may stand beside the input as well
+            if view is not main:  # a result may be shown next to the input as well
                 view.set_note(variant, quality_text(next(iter(quality.values()), None)))
         shared = self._session.input
         if shared is not None and view.grid is None:  # pictures have the input's name and its steps as their title
@@ -54,6 +54,6 @@ class Notes(QObject):
 
 
 def _label(shared: SharedInput) -> str:
-    """The name of a signal's only channel, which has no axis for it; "" where it has none or several."""
+    """The name of a signal's only channel, which has no axis for it; "" if it has none or several."""
     labels = shared.facts.labels
     return labels[0] if len(labels) == 1 and len(shared.array.shape) == 1 else ""

@@ -30,7 +30,7 @@ def output_title(id: str) -> str:
 
 
 class Buttons(QWidget):
-    """A group of buttons for several choices; hidden where there is only one. `chosen(id)`: the user chose."""
+    """A group of buttons for several choices; hidden if there is only one. `chosen(id)`: the user chose."""
 
     chosen = Signal(str)
 
@@ -73,7 +73,7 @@ class Buttons(QWidget):
         button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._group.addButton(button, place)
         self._row.addWidget(button)
-        self._label.setMinimumHeight(button.sizeHint().height())  # in the middle beside the buttons
+        self._label.setMinimumHeight(button.sizeHint().height())  # vertically centred next to the buttons
         button.show()
 
     def button(self, id: str) -> ChoiceButton:

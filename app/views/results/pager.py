@@ -1,4 +1,4 @@
-"""Which panes are visible: how many at once, which are left out, and the buttons that turn the pages."""
+"""Which panes are visible: how many at once, which are hidden, and the buttons that turn the pages."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from gpu_ops.types import REFERENCE
 COUNTS = PANES[1:]
 """The panes at once that can be chosen."""
 AUTOMATIC = (6, 4, 2)
-"""The panes at once before somebody chooses: the first number at which they are large enough, else the last."""
+"""The default number of simultaneous panes: the first one at which they are large enough, else the last."""
 
 
 class Pager(QWidget):
-    """Decides which panes are visible and turns to the others; its words say how many are not. The first `pinned`
-    panes, such as the input's, are on every page of more than one pane. A menu has the number of panes at once and
-    what they show, by the names that `title_of` gives.
+    """Decides which panes are visible and turns to the others; its text shows the number of invisible ones. The first
+    `pinned` panes, such as the input's, are on every page of more than one pane. A menu lists the numbers of
+    simultaneous panes and their contents, by the names that `title_of` returns.
 
     The last panes, as many as are set with them, are differences, which are no results.
 
@@ -45,7 +45,7 @@ class Pager(QWidget):
         self._automatic = True
         self.title_of: Callable[[str], str] = str
         self.alone = ""
-        """The only visible pane; "" for a page of them."""
+        """The only visible pane; "" for a page of several."""
         self._every: list[str] = []
         self._differences: set[str] = set()
         self._left_out: set[str] = set()
@@ -78,12 +78,12 @@ class Pager(QWidget):
 
     @property
     def keys(self) -> list[str]:
-        """The panes that are not left out, in order."""
+        """The panes that are not hidden, in order."""
         return [key for key in self._every if key not in self._left_out]
 
     @property
     def _pinned(self) -> int:
-        """How many of these are on every page: a page of one pane has no room for them."""
+        """How many of these are on every page: a page of one pane has no space for them."""
         first = self._every[: self._pinned_wanted]
         return sum(key not in self._left_out for key in first) if self.most > 1 else 0
 
@@ -94,7 +94,7 @@ class Pager(QWidget):
         return max(1, -(-(count - pinned) // (self.most - pinned))) if count > self.most else 1
 
     def set_pinned(self, pinned: int) -> None:
-        """Set how many of the first panes are on every page."""
+        """Set the number of first panes that are on every page."""
         self._pinned_wanted = pinned
 
     def set_keys(self, keys: Sequence[str], differences: Sequence[str] = ()) -> None:
@@ -131,7 +131,7 @@ class Pager(QWidget):
         self._describe()
 
     def set_most(self, most: int) -> None:
-        """Set how many panes there are at once, one of COUNTS; the first of the visible results stays visible."""
+        """Set the number of simultaneous panes, one of COUNTS; the first of the visible results stays visible."""
         if most not in COUNTS:
             raise ValueError(f"there are {', '.join(map(str, COUNTS))} panes at once, not {most}")
         self._automatic = False
@@ -152,7 +152,7 @@ class Pager(QWidget):
         return 0 if self._automatic else self.most
 
     def suit(self, large: Callable[[int], bool]) -> None:
-        """Until somebody chooses, have as many panes at once as are `large` enough beside each other."""
+        """Until the user chooses, show as many simultaneous panes as are `large` enough side by side."""
         if self._automatic and self.keys:
             self._take(next((n for n in AUTOMATIC if large(min(n, len(self.keys)))), AUTOMATIC[-1]))
 
@@ -166,7 +166,7 @@ class Pager(QWidget):
         return True
 
     def leave_out(self, key: str, out: bool) -> None:
-        """Show a pane no more, or again; the last one stays."""
+        """Hide a pane, or show it again; the last one stays visible."""
         if out and self.keys == [key]:
             return
         (self._left_out.add if out else self._left_out.discard)(key)
@@ -174,27 +174,27 @@ class Pager(QWidget):
         self.turned.emit()
 
     def show_every(self) -> None:
-        """Leave out no pane."""
+        """Show all panes."""
         self._left_out.clear()
         self._bound()
         self.turned.emit()
 
     def show_alone(self, key: str) -> None:
-        """Show this pane only; "" shows a page of them again."""
+        """Show only this pane; "" shows a page of them again."""
         if key != self.alone and (not key or key in self._every):
             self.alone = key
             self._describe()
             self.turned.emit()
 
     def turn(self, pages: int) -> None:
-        """Turn so many pages forward, or back if below 0, within the existing ones."""
+        """Turn this number of pages forward, or back if negative, within the existing ones."""
         page = min(max(self.page + pages, 0), self.pages - 1)
         if page != self.page:
             self.page = page
             self._describe()
             self.turned.emit()
 
-    # Words and the menu
+    # Text and the menu
 
     def _describe(self) -> None:
         hidden = len(self._every) - len(self.keys)

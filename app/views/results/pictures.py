@@ -1,4 +1,4 @@
-"""The middle of the window: the input and the results of one output, in views that suit their kinds."""
+"""The centre of the window: the input and the results of one output, in views that suit their kinds."""
 
 from __future__ import annotations
 
@@ -41,9 +41,8 @@ if TYPE_CHECKING:
 
 
 class Pictures(Squeezed):
-    """Shows the input and the results, in the order of the choice, with the verdict on each. Results of the input's
-    own kind share a view with it; results of another kind have a view of their own, with the input in another beside
-    it.
+    """Shows the input and the results, in the order of the picks, with the verdict on each. Results of the input's own
+    kind share a view with it; results of another kind have their own view, next to a view of the input.
 
     `arranged`: the set of panes may have changed. `view_changed`: the visible view, output, scale, colour map or mode
     of comparison changed. `drawn_changed`: another result is drawn, or none. `failed(sentence)`: something cannot be
@@ -81,14 +80,14 @@ class Pictures(Squeezed):
         in_column(self.bar, (self.sides, 1), on=self, gap=0)
 
     def fit(self, room: QSize) -> None:
-        """Arrange everything for the room around it."""
+        """Arrange everything for the available size."""
         self.sides.fit(room)
 
     def sizeHint(self) -> QSize:
         return self.view.widget.sizeHint()
 
     def _home(self, spec: ViewSpec, beside: bool = False) -> ResultView:
-        """The view of a spec, for results or for an input beside them; created when it is first needed."""
+        """The view of a spec, for results or for an input next to them; created on first use."""
         if (spec.id, beside) not in self._views:
             display = self._display if spec is PICTURES else Display(self)
             view = self._views[spec.id, beside] = spec.make(display, self)
@@ -115,7 +114,7 @@ class Pictures(Squeezed):
 
     @property
     def display(self) -> Display | None:
-        """Levels and colours of the main view, else of the input beside it; None where neither has any."""
+        """Levels and colours of the main view, else of the input next to it; None if neither has any."""
         return self.view.display or (None if self._alike else self._input_view().display)
 
     def input_spec(self) -> ViewSpec:
@@ -134,7 +133,7 @@ class Pictures(Squeezed):
 
     @property
     def placed(self) -> bool:
-        """Whether results lie on the grid of the input, as pictures of it do and spectra do not."""
+        """Whether results have the input's pixel grid, as pictures of it do and spectra do not."""
         return self._alike or self._spec in self.input_spec().owns
 
     def view_with(self, key: str) -> ResultView:
@@ -154,14 +153,14 @@ class Pictures(Squeezed):
     @Slot(object)
     def _changed(self, change: Change) -> None:
         if change.opened:
-            return  # all of it is shown again
+            return  # the whole range is shown again
         if change.filter:
             self._forget_results()
             self._fresh = True
             self._settle()
             self.view_changed.emit()
         elif self._session.choice.pins or set(self._session.shown.ids) != set(self._keys) - {INPUT}:
-            self.arrange()  # pinned results are named by what differs between them and the choice
+            self.arrange()  # the name of a pinned result says what differs from the current settings
         self._judge_all()
         if change.output:
             self._show_output_again()
@@ -193,12 +192,12 @@ class Pictures(Squeezed):
         self.view_changed.emit()
 
     def _any_result(self) -> OutputData | None:
-        """Some result of the present output, or None."""
+        """Some result of the current output, or None."""
         name = self._session.output.id
         return next((shown for (_, output), shown in self._shown.items() if output == name), None)
 
     def _settle(self, with_input: bool = True) -> None:
-        """Show the view that suits the present output, with the input in it or beside it."""
+        """Show the view that suits the current output, with the input in it or next to it."""
         result, output = self._any_result(), self._session.output
         spec = own = self.input_spec()
         if result is not None:
@@ -223,7 +222,7 @@ class Pictures(Squeezed):
         self._offer(result)
 
     def _put_input(self) -> None:
-        """Put the input into its view."""
+        """Show the input in its view."""
         if self._input is None:
             return
         view = self._input_view()
@@ -238,7 +237,7 @@ class Pictures(Squeezed):
         return {INPUT: self.input_name, **self.titles()}
 
     def arrange(self) -> None:
-        """Make panes for each picked variant and pinned result, and for the input if it is of the same kind."""
+        """Create panes for each picked variant and pinned result, and for the input if it is of the same kind."""
         picks = self._session.shown.ids
         self._keys = (INPUT, *picks) if self._alike else tuple(picks)
         self._subjects = {k: v for k, v in self._subjects.items() if k in picks}
@@ -247,7 +246,7 @@ class Pictures(Squeezed):
         self.arranged.emit()
 
     def show_input(self, array: np.ndarray, shared: Any) -> None:
-        """Show another input, with levels, zoom and range of its own; the view of results starts over as well."""
+        """Show another input, with its own levels, zoom and range; the view of results starts over as well."""
         self._forget_results()
         self._input, self._shared = OutputData(shared.result, array), shared
         self._fresh = True
@@ -261,8 +260,8 @@ class Pictures(Squeezed):
         self.view_changed.emit()
 
     def show_stepped(self, array: np.ndarray, shared: Any) -> None:
-        """Show the same input after other steps: zoom, range, results and levels set by hand stay, unless its shape,
-        type or rate is another now."""
+        """Show the same input after other steps: zoom, range, results and manual levels stay, unless its shape, type or
+        rate changed."""
         if self._shared is None or self._shared.result.form != shared.result.form:
             self.show_input(array, shared)
             return
@@ -288,11 +287,11 @@ class Pictures(Squeezed):
             self.drawn_changed.emit()
 
     def shown(self, variant: str, name: str) -> OutputData | None:
-        """The last result of a variant for an output; None while there is none."""
+        """The last result of a variant for an output; None if there is none yet."""
         return self._shown.get((variant, name))
 
     def _draw(self, variant: str) -> None:
-        """Draw the present output of a variant, if there is one."""
+        """Draw the current output of a variant, if there is one."""
         shown = self._shown.get((variant, self._session.output.id))
         if shown is None:
             return
@@ -319,11 +318,11 @@ class Pictures(Squeezed):
         self.drawn_changed.emit()
 
     def picture(self) -> QImage | None:
-        """The picture to copy: from the main view, else of the input beside it."""
+        """The picture to copy: from the main view, else of the input next to it."""
         return self.view.picture() or (None if self._alike else self._input_view().picture())
 
     def compare(self, mode: Mode) -> None:
-        """Show results side by side, or two of them in one place."""
+        """Show results side by side, or two of them in one pane."""
         if self.view.grid is not None:
             self.view.grid.set_mode(mode)
 
@@ -333,14 +332,14 @@ class Pictures(Squeezed):
             self.view.grid.swap_pair()
 
     def turn(self, pages: int) -> None:
-        """Turn so many pages of results."""
+        """Turn this number of pages of results."""
         if self.view.pager is not None:
             self.view.pager.turn(pages)
 
     # Outputs and scales
 
     def scale(self, shown: OutputData | None = None) -> Scale:
-        """The present scale of values."""
+        """The current scale of values."""
         offered = scales_of(self._spec, shown.result.form.dtype if shown is not None else "")
         chosen = self._scales.get(self._spec.id)
         return next((scale for scale in offered if scale.id == chosen), offered[0])
@@ -355,7 +354,7 @@ class Pictures(Squeezed):
         self.view_changed.emit()
 
     def _offer(self, result: OutputData | None) -> None:
-        # The output of transfers follows the kernel, which a parameter chooses.
+        # The output of transfers depends on the kernel, which a parameter chooses.
         offered = self._session.given if self._session.filter.end_to_end else self._session.filter.outputs
         outputs = [output.id for output in offered] if self._shared else []
         scales = scales_of(self._spec, result.result.form.dtype if result is not None else "")
@@ -363,7 +362,7 @@ class Pictures(Squeezed):
 
     @Slot(object)
     def set_heard(self, x: float | None) -> None:
-        """Mark the playing position; None for no mark."""
+        """Mark the playback position; None for no mark."""
         for beside in (False, True):
             if (CURVES.id, beside) in self._views:
                 cast("CurveView", self._views[CURVES.id, beside]).pane.set_heard(x)
@@ -372,7 +371,7 @@ class Pictures(Squeezed):
 
     @Slot(object)
     def _row_changed(self, slot: RowSlot) -> None:
-        if (id := self._session.shown.id_of(slot)) not in self._keys:  # panes of a new choice are made later
+        if (id := self._session.shown.id_of(slot)) not in self._keys:  # panes of new picks are created later
             return
         self.view.show_findings(id, self._results.entry(slot))
         self._judge(id)
@@ -391,10 +390,10 @@ class Pictures(Squeezed):
                 self._judge(variant)
 
     def _judge(self, variant: str) -> None:
-        """Show the verdict on a result. It holds only where verdict, result and present choice have the same subject; a
-        result of an earlier setting is marked and drawn faintly."""
+        """Show the verdict on a result. It is valid only if verdict, result and current settings have the same subject;
+        a result of an earlier setting is marked and dimmed."""
         if variant not in self.titles():
-            return  # the variant of an earlier filter
+            return  # the variant belongs to an earlier filter
         shown, drawn = self._session.shown, self._subjects.get(variant)
         judged = verdict(self._results, shown.slot(variant), drawn, shown.subject(variant))
         self.view.set_state(variant, *judged, drawn in (None, shown.subject(variant)))

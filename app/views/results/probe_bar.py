@@ -39,16 +39,16 @@ if TYPE_CHECKING:
     from app.views.curves.profile_plot import ProfilePlot
 
 LATER_MS = 15
-"""The least time between two computations while something moves."""
+"""The minimum interval between two computations while something moves."""
 LINES, LEAST, SHARE = 15, 5, 0.4
-"""The height in lines of text, what is left of it in a low window, and the largest share of the height around it."""
+"""The height in text lines, the height in a low window, and the maximum share of the surrounding height."""
 NARROW = (85, 48)
-"""Letters across, below which the words stand below the buttons, and below which there are no buttons for copies."""
+"""The width in letters below which the text is below the buttons, and below which there are no copy buttons."""
 
 
 class ProbeBar(QWidget):
-    """Visible while a tool is in use or something is drawn. It says what is drawn and where, and shows its figures or
-    its profile; both can be copied."""
+    """Visible while a tool is active or a shape is drawn. It describes the shape and its position, and shows its
+    statistics or its profile; both can be copied."""
 
     def __init__(self, pictures: Pictures, session: Session, probe: Probe, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -124,8 +124,7 @@ class ProbeBar(QWidget):
 
     @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
-        """Give the words a row of their own where there is little width; where there is hardly any, leave out the
-        buttons for copies."""
+        """Give the text its own row if there is little width; if there is hardly any, hide the copy buttons."""
         letters = self.width() / self.fontMetrics().averageCharWidth()
         narrow = letters < NARROW[0]
         if narrow != self._narrow:
@@ -142,14 +141,14 @@ class ProbeBar(QWidget):
         return False
 
     def hasHeightForWidth(self) -> bool:  # noqa: N802
-        return False  # the height is the same for the hint, the table and the plot, so that nothing jumps
+        return False  # the height is the same for the hint, the table and the plot, so that nothing moves
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         metrics = self.fontMetrics()
         return QSize(24 * metrics.averageCharWidth(), round(LEAST * metrics.height()))
 
     def watch(self, around: QWidget) -> None:
-        """Be no higher than a share of what is around."""
+        """Limit the height to a share of what is around."""
         around.installEventFilter(self)
 
     # What is shown
@@ -162,13 +161,13 @@ class ProbeBar(QWidget):
 
     @property
     def pixel(self) -> Pixel | None:
-        """The size of a pixel of the input, where it is known."""
+        """The pixel size of the input, if it is known."""
         input = self._session.input
         return input.facts.pixel if input is not None else None
 
     @Slot()
     def refresh(self) -> None:
-        """Compute and show again what is drawn."""
+        """Compute and show the statistics or the profile again."""
         probe = self.probe
         for tool, choice in self.choices.items():
             choice.setChecked(tool == probe.last)
@@ -189,7 +188,7 @@ class ProbeBar(QWidget):
             button.setEnabled(there)
 
     def _is_shown(self) -> bool:
-        """Whether the input is of the size that was measured; between two inputs it may not be."""
+        """Whether the input has the measured size; between two inputs it may not."""
         input = self._session.input
         return input is not None and tuple(INPUT_KINDS[input.kind].spatial(input.array.shape)) == self.probe.extent
 
@@ -298,7 +297,7 @@ class ProbeBar(QWidget):
     # Copies
 
     def _place(self) -> dict[str, float]:
-        """The place of the region, or of the interval, by name."""
+        """The position of the region, or of the interval, by name."""
         region, span = self.probe.region, self.probe.span
         if region is not None:
             left, top, right, bottom = region
@@ -307,11 +306,11 @@ class ProbeBar(QWidget):
 
     @property
     def filled(self) -> bool:
-        """Whether there are figures or a profile to copy and to save."""
+        """Whether there are statistics or a profile to copy and to save."""
         return not self.isHidden() and self._is_shown() and self.pages.currentWidget() is not self.hint
 
     def copied(self, full: bool) -> str:
-        """What the buttons copy: the table or the profile, as text with tabs or in `full` as CSV."""
+        """What the buttons copy: the table or the profile, as text with tabs or, if `full`, as CSV."""
         if self.pages.currentWidget() is self.plot and self.plot is not None:
             return self.plot.as_text("," if full else "\t")
         return self.table.figures.as_csv(self._place()) if full else self.table.figures.as_text()

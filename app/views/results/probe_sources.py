@@ -1,4 +1,4 @@
-"""The views that show things on the grid of the input, and the values that they show."""
+"""The views with the input's pixel or sample grid, and the values that they show."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def places(pictures: Pictures, session: Session) -> list[ResultView]:
-    """The views whose results lie on the grid of the input; none without an input."""
+    """The views whose results have the input's grid; none without an input."""
     if session.input is None or not pictures.input_name:
         return []
     views = [pictures.view_with(INPUT), *([pictures.view] if pictures.placed else [])]
@@ -29,12 +29,12 @@ def places(pictures: Pictures, session: Session) -> list[ResultView]:
 
 
 def grids(pictures: Pictures, session: Session) -> list[PaneGrid]:
-    """The panes of pictures on the grid of the input."""
+    """The panes of pictures with the input's grid."""
     return [view.grid for view in places(pictures, session) if view.grid is not None]
 
 
 def curves(pictures: Pictures, session: Session) -> list[CurveView]:
-    """The views of curves on the grid of the input."""
+    """The views of curves with the input's grid."""
     found = [view for view in places(pictures, session) if view.grid is None]
     if not found:
         return []
@@ -49,17 +49,17 @@ def canvases(grid: PaneGrid) -> list[ImageCanvas]:
 
 
 def shows(canvas: ImageCanvas, extent: tuple[int, ...]) -> bool:
-    """Whether a canvas shows something on the grid of an input (H, W)."""
+    """Whether a canvas shows something with the grid of an input (H, W)."""
     return bool(canvas.layers) and all(lies_in(layer, extent) for layer in canvas.layers)
 
 
 def lies_in(layer: Layer, extent: tuple[int, ...]) -> bool:
-    """Whether a picture lies on the grid of an input (H, W)."""
+    """Whether a picture has the grid of an input (H, W)."""
     return layer.extent is not None and tuple(layer.extent[:2]) == tuple(extent)
 
 
 def pictured(pictures: Pictures, session: Session, extent: tuple[int, ...]) -> list[Sampled]:
-    """The input and the results that pictures show in its place, the input first."""
+    """The input and the results that pictures show with the input's grid, the input first."""
     found: list[Sampled] = []
     for view in places(pictures, session):
         for key in view.grid.keys if view.grid is not None else ():
@@ -76,7 +76,7 @@ def pictured(pictures: Pictures, session: Session, extent: tuple[int, ...]) -> l
 
 
 def curved(pictures: Pictures, session: Session) -> list[Sampled]:
-    """The input and the results that curves show in its place, the input first."""
+    """The input and the results that curves show with the input's grid, the input first."""
     found: list[Sampled] = []
     for view in curves(pictures, session):
         first = view.drawn(INPUT)
@@ -95,12 +95,12 @@ def curved(pictures: Pictures, session: Session) -> list[Sampled]:
 
 
 def _with_output(title: str, session: Session) -> str:
-    """The title of a result that is not of the first kind that stands beside the input."""
+    """The title of a result whose view is next to that of the input."""
     return QCoreApplication.translate("Probe", "{title}, {output}").format(title=title, output=session.output.id)
 
 
 def _colours(count: int) -> tuple[str, ...]:
-    """The names of the colours of a picture, alpha left out; one empty name for a gray one."""
+    """The names of a picture's colour channels without alpha; one empty name for a greyscale one."""
     translate = QCoreApplication.translate
     names = translate("Probe", "red"), translate("Probe", "green"), translate("Probe", "blue")
     return names if count >= len(names) else ("",)

@@ -1,4 +1,4 @@
-"""The text of the value under a cursor: its place, on axes with names and units, and its value."""
+"""The text of the value under a cursor: its position, on axes with names and units, and its value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpu_ops.output_kinds import CHANNEL, Axis, Band
 from gpu_ops.types import Pixel
 
 PIXELS = "px"
-"""The unit that texts leave out."""
+"""The unit that texts omit."""
 PLAIN = Axis("x", PIXELS), Axis("y", PIXELS)
 translate = QCoreApplication.translate
 
@@ -41,7 +41,7 @@ def quantity(value: float, unit: str, size: float | None = None) -> str:
 
 
 def place_text(axis: Axis, index: float) -> str:
-    """An element's place: "frequency 12.5 Hz", or its name."""
+    """An element's position: "frequency 12.5 Hz", or its name."""
     if axis.labels:
         return axis.labels[int(index)]
     text = with_unit(number(axis.at(index)), axis.unit)
@@ -66,8 +66,8 @@ def _word(value: complex | float) -> str:
 
 
 def drawn_text(drawn: ViewData | None, values: Any) -> str:
-    """Values that the cursor reads in a result, and how many dB they are where that is a measure of them:
-    "3.1 mV (9.83 dB)"."""
+    """The values under the cursor in a result, and their levels in dB if the output declares one: "3.1 mV (9.83
+    dB)"."""
     if drawn is None:
         return values_text(values, "")
     text = values_text(values, drawn.values_unit)
@@ -80,20 +80,20 @@ def drawn_text(drawn: ViewData | None, values: Any) -> str:
 
 
 def decibel_word(level: float) -> str:
-    """A level in hundredths of a dB; nothing at all is −∞ dB."""
+    """A level in hundredths of a dB; zero is −∞ dB."""
     if np.isinf(level):
         return "−∞" if level < 0 else "∞"
     return _word(level) if level != level else QLocale().toString(round(level, 2) + 0.0, "f", 2)
 
 
 def reading_text(place: str, value: str) -> str:
-    """A place and its value: "x 5, y 7: 12"."""
+    """A position and its value: "x 5, y 7: 12"."""
     return translate("Reading", "{place}: {value}").format(place=place, value=value)
 
 
 def pixel_text(layer: Layer, x: float, y: float, size: Pixel | None = None) -> str:
-    """The place and value at a point of a picture: "x 5, y 7: 12"; empty outside it. With the `size` of a pixel the
-    place is given in its unit as well."""
+    """The position and value at a point of a picture: "x 5, y 7: 12"; empty outside it. With the `size` of a pixel the
+    position is also given in its unit."""
     value = layer.value(x, y)
     if value is None:
         return ""
@@ -101,7 +101,7 @@ def pixel_text(layer: Layer, x: float, y: float, size: Pixel | None = None) -> s
 
 
 def sized_place(layer: Layer, x: float, y: float, size: Pixel | None) -> str:
-    """The place of a point of a picture, and where pixels have a `size` the distances of the pixel's middle from the
+    """The position of a point of a picture, and if pixels have a `size` the distances of the pixel's centre from the
     picture's edges: "x 5, y 7 (2.75 µm, 3.75 µm)"."""
     place = pixel_place(layer, x, y)
     if size is None:
@@ -112,13 +112,13 @@ def sized_place(layer: Layer, x: float, y: float, size: Pixel | None) -> str:
 
 
 def length_text(value: float, unit: str) -> str:
-    """A length in a unit that leaves few digits: "2.75 µm"."""
+    """A length in a unit that needs few digits: "2.75 µm"."""
     factor, shown = suited(value, unit)
     return with_unit(number(float(f"{value / factor:.5g}")), shown)
 
 
 def pixel_place(layer: Layer, x: float, y: float) -> str:
-    """The place of a point of a picture, on its own axes, or within its band where it has bands."""
+    """The position of a point of a picture, on its own axes, or within its band if it has bands."""
     drawn, pixel = layer.drawn, layer.pixel(x, y)
     if drawn is None or pixel is None or len(drawn.form.axes) < 2:
         return ", ".join(place_text(axis, int(index)) for axis, index in zip(PLAIN, (x, y), strict=True))
@@ -154,7 +154,7 @@ def band_name(band: Band) -> str:
 
 
 def short_band_name(band: Band) -> str:
-    """ "D3", for a band with little room."""
+    """The short name of a band: "D3"."""
     letters = {
         "approximation": translate("Bands", "A{level}"),
         "detail": translate("Bands", "D{level}"),
@@ -166,7 +166,7 @@ def short_band_name(band: Band) -> str:
 
 
 def channel_names(drawn: ViewData) -> list[str]:
-    """The names of a result's channels; one empty name where it has none."""
+    """The names of a result's channels; one empty name if it has none."""
     for axis, count in zip(drawn.form.axes, drawn.array.shape, strict=True):
         if axis.name == CHANNEL:
             return list(axis.labels) or [f"{name_of(axis)} {number(place + 1)}" for place in range(count)]
@@ -174,7 +174,7 @@ def channel_names(drawn: ViewData) -> list[str]:
 
 
 def range_text(drawn: ViewData, bars: tuple[int, int], element: str) -> str:
-    """What is marked, in words: "pixels from 34 to 57: 12.3 %"; `element` is what the input consists of, or ""."""
+    """What is marked, as text: "pixels from 34 to 57: 12.3 %"; `element` is an element of the input, or ""."""
     counts, names = drawn.values, channel_names(drawn)
     axis, whole = drawn.form.axes[-1], float(drawn.form.axes[-1].step).is_integer()
     low, high = ends(axis, bars, counts.shape[-1], whole and float(axis.start).is_integer())

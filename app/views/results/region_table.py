@@ -1,4 +1,4 @@
-"""The table of a region's figures: a row for the input and for each result."""
+"""The table of a region's statistics: a row for the input and for each result."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from app.views.results.reading import with_unit
 
 Index = QModelIndex | QPersistentModelIndex
 NAMES = 30
-"""Letters that a name has space for in a narrow table."""
+"""The number of letters for a name in a narrow table."""
 WHOLE_DIGITS = 9
-"""Digits of integers that are shown in full; a file has all digits of all."""
+"""The maximum number of digits of integers in the table; a file has all digits."""
 NONE = "–"
-"""In place of a figure that does not exist."""
+"""Shown instead of an undefined value."""
 
 
 class Column(NamedTuple):
-    """A figure: its name in files, its title and its meaning; `counted` ones have no unit. Its column is some `letters`
-    wide."""
+    """A statistic: its name in files, its title and its meaning; `counted` ones have no unit. Its column is about
+    `letters` wide."""
 
     name: str
     title: str
@@ -78,13 +78,13 @@ def _tr(text: str) -> str:
 
 
 def row_title(row: FigureRow) -> str:
-    """The name of a result, and of its channel where it has several."""
+    """The name of a result, and of its channel if it has several."""
     text = f"{row.title}, {row.channel}" if row.channel else row.title
     return text if row.current else _tr("{title} (earlier setting)").format(title=text)
 
 
 class RegionModel(QAbstractTableModel):
-    """The figures in words."""
+    """The statistics as text."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -92,7 +92,7 @@ class RegionModel(QAbstractTableModel):
         self._widget = parent
 
     def show_rows(self, rows: Sequence[FigureRow]) -> None:
-        """Show these rows; the selection stays where the rows have the same names."""
+        """Show these rows; the selection stays if the rows have the same names."""
         same = [row_title(r) for r in rows] == [row_title(r) for r in self.rows]
         if same:
             self.rows = tuple(rows)
@@ -110,7 +110,7 @@ class RegionModel(QAbstractTableModel):
         return 0 if parent.isValid() else len(COLUMNS)
 
     def text(self, row: int, column: int) -> str:
-        """A figure in words."""
+        """A statistic as text."""
         shown, figure = self.rows[row], COLUMNS[column]
         value = figure.read(shown.figures)
         if value is None or math.isnan(value):
@@ -140,14 +140,14 @@ class RegionModel(QAbstractTableModel):
         return _tr(COLUMNS[section].title) if across else row_title(self.rows[section])
 
     def as_text(self) -> str:
-        """The table as it is shown, its columns separated by tabs."""
+        """The table as shown, its columns separated by tabs."""
         lines = ["\t".join(["", *(_tr(column.title) for column in COLUMNS)])]
         for place, row in enumerate(self.rows):
             lines.append("\t".join([row_title(row), *(self.text(place, c) for c in range(len(COLUMNS)))]))
         return "\n".join(lines) + "\n"
 
     def as_csv(self, place: dict[str, float]) -> str:
-        """The figures in full, for other programs; each row has the `place` of the region as well."""
+        """The statistics with all digits, for other programs; each row includes the `place` of the region."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
         writer.writerow(["result", "channel", "unit", "current", *place, *(column.name for column in COLUMNS)])
@@ -160,7 +160,7 @@ class RegionModel(QAbstractTableModel):
 
 
 class RegionTable(QTableView):
-    """Shows a RegionModel; it scrolls where there is too little room."""
+    """Shows a RegionModel; it scrolls if there is too little space."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -180,7 +180,7 @@ class RegionTable(QTableView):
         self._fit_letters()
 
     def _fit_letters(self) -> None:
-        """Give columns a fixed width, which does not jump while the figures change, and rows their height."""
+        """Give columns a fixed width, which stays constant while the values change, and rows their height."""
         letter = self.fontMetrics().averageCharWidth()
         self.horizontalHeader().setMinimumSectionSize(6 * letter)
         for place, column in enumerate(COLUMNS):
@@ -189,7 +189,7 @@ class RegionTable(QTableView):
         self._fit_names()
 
     def _fit_names(self) -> None:
-        """Leave the names the width that the figures do not need, and in a narrow table some width in any case."""
+        """Give the names the width that the statistics do not need, and in a narrow table a minimum width."""
         free = self.width() - self.horizontalHeader().length() - self.verticalScrollBar().sizeHint().width()
         self.verticalHeader().setMaximumWidth(max(NAMES * self.fontMetrics().averageCharWidth(), free))
 
@@ -199,7 +199,7 @@ class RegionTable(QTableView):
         super().resizeEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:  # noqa: N802
-        """The key for copies takes the whole table."""
+        """The copy shortcut copies the whole table."""
         if event.matches(QKeySequence.StandardKey.Copy):
             QApplication.clipboard().setText(self.figures.as_text())
         else:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class ResultView(Protocol):
-    """Shows one output of several variants, and the input where that is of the same kind, by key. All results of an
-    output have the same range, zoom and cursor."""
+    """Shows one output of several variants, and the input if it is of the same kind, by key. All results of an output
+    have the same range, zoom and cursor."""
 
     @property
     def widget(self) -> QWidget:
@@ -30,19 +30,19 @@ class ResultView(Protocol):
 
     @property
     def sheet(self) -> QWidget:
-        """The part to export: the results without the controls around them."""
+        """The part to export: the results without their controls."""
 
     @property
     def display(self) -> Display | None:
-        """The state behind the levels panel; None where there are no levels."""
+        """The model of the levels panel; None without levels."""
 
     @property
     def grid(self) -> PaneGrid | None:
-        """The panes that can be compared in one place (swipe, flicker, difference); None where that is impossible."""
+        """The panes that can be compared in one pane (swipe, flicker, difference); None if that is impossible."""
 
     @property
     def pager(self) -> Pager | None:
-        """The pager of results that do not all fit; None where they always do."""
+        """The pager of results that do not all fit; None if they always do."""
 
     @property
     def walk(self) -> Sequence[str]:
@@ -50,10 +50,10 @@ class ResultView(Protocol):
 
     @property
     def alone(self) -> str:
-        """The key that is shown alone, or of two in one place the first; "" while several are side by side."""
+        """The key that is shown alone, or, of two in one pane, the first; "" while several are side by side."""
 
     def show_alone(self, key: str) -> None:
-        """Show one key alone in all of the room, without controls, or as the first of two in one place; "" shows all
+        """Show one key alone in the whole view, without controls, or as the first of two in one pane; "" shows all
         again."""
 
     def arrange(self, keys: Sequence[str], titles: Mapping[str, str], filter: Filter) -> None:
@@ -66,22 +66,23 @@ class ResultView(Protocol):
         """Show a result, or the input."""
 
     def start_over(self, drawn: ViewData | None) -> None:
-        """Start over for another subject: reset range, zoom and cursor, and take the levels from `drawn`."""
+        """Start over for another subject: reset range, zoom and cursor, and compute the levels from `drawn`."""
 
     def level(self, drawn: ViewData) -> None:
-        """The scale of values changed: take the levels from `drawn`."""
+        """The scale of values changed: compute the levels from `drawn`."""
 
     def follow(self, drawn: ViewData) -> None:
-        """The input went through other steps: levels that follow its values do so again, everything else stays."""
+        """The input was processed by other steps: levels are computed again if they are automatic, everything else
+        stays."""
 
     def forget(self, key: str) -> None:
         """Release a result, its verdict and its findings."""
 
     def set_state(self, key: str, state: State | None, text: str, current: bool) -> None:
-        """Set the verdict on a result and whether it fits the present choice; if not, it is drawn faintly."""
+        """Set the verdict on a result and whether it matches the current settings; if not, it is dimmed."""
 
     def set_note(self, key: str, text: str) -> None:
-        """Set a remark on a result, or on an input that has no title of its own; empty for none."""
+        """Set a remark on a result, or on an input that has no title; empty for none."""
 
     def state(self, key: str) -> State | None:
         """The verdict on a result."""
@@ -93,13 +94,13 @@ class ResultView(Protocol):
         """Show everything."""
 
     def zoom(self, factor: float) -> None:
-        """Magnify about the middle."""
+        """Zoom about the centre."""
 
     def one_to_one(self) -> None:
-        """Show one pixel, sample or bar per screen pixel; figures in letters of the window's size."""
+        """Show one pixel, sample or bar per screen pixel; tables in the window's font size."""
 
     def value_text(self, key: str) -> str:
         """The result's value at the cursor, with names and units of its axes; empty without a cursor."""
 
     def picture(self) -> QImage | None:
-        """The picture to copy; None while there is none."""
+        """The picture to copy; None if there is none."""

@@ -1,4 +1,4 @@
-"""The space for results, and for the input beside them."""
+"""The layout of the results and of the input next to them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 from app.base.nesting import bounded
 
 WIDE = 1.3
-"""The least ratio of width to height at which the input lies left of results of another kind and not above them."""
+"""The minimum ratio of width to height at which the input is to the left of results of another kind and not above
+them."""
 
 
 class Pages(QStackedWidget):
-    """A stack that needs space for the visible page only: a hidden one may have been laid out for a wider window."""
+    """A stack whose size depends on the visible page only: a hidden one may have been laid out for a wider window."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -28,8 +29,9 @@ class Sides(QSplitter):
     """Views of results in one stack, views of an input of another kind in another. `room` is the share of the height or
     width that results take. Behind them is `also`, for further outputs, which shares that room with the results.
 
-    Whether the input lies left or above follows from the room around both, which is given: their own size depends on
-    how they lie."""
+    Whether the input is on the left or above depends on the given size around both: their own size depends on the
+    arrangement.
+    """
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -42,7 +44,7 @@ class Sides(QSplitter):
         self.splitterMoved.connect(self._take_share)
 
     def fit(self, room: QSize) -> None:
-        """Lie as suits a room of this size."""
+        """Arrange both for this available size."""
         across = room.width() > WIDE * room.height()
         way = Qt.Orientation.Horizontal if across else Qt.Orientation.Vertical
         if way != self.orientation():
@@ -52,7 +54,7 @@ class Sides(QSplitter):
     @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
         super().resizeEvent(event)
-        self.share(self.room)  # else it would depend on the sizes before
+        self.share(self.room)  # else it would depend on the previous sizes
 
     @Slot()
     def _take_share(self) -> None:
@@ -69,7 +71,7 @@ class Sides(QSplitter):
         self.share(self.room)
 
     def share(self, room: float) -> None:
-        """Divide the room again."""
+        """Divide the space again."""
         self.room = room
         also = 0.0 if self.also.isHidden() else self._share_also
         self.setSizes([round(10_000 * share) for share in (1 - room, room * (1 - also), room * also)])

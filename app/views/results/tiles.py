@@ -1,4 +1,4 @@
-"""Widgets of results in a grid: as many columns as show them largest, and a page of them where they are many."""
+"""Widgets of results in a grid: as many columns as show them largest, in pages if there are many."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.views.scrolled import Scrolled
 
 W = TypeVar("W", bound=QWidget)
 LEAST = 6.5
-"""The least height of a tile's picture, in lines, at which another one beside it is of use."""
+"""The minimum height of a tile's picture, in lines, at which several side by side are useful."""
 LINES = 3.5
 """The height of the texts of a tile, in lines."""
 
@@ -26,8 +26,8 @@ LINES = 3.5
 def best_columns(
     count: int, width: float, height: float, aspect: float, extra: float = 0.0, narrowest: float = 0.0
 ) -> int:
-    """Columns of a grid of `count` panes in `width` × `height` that show images of `aspect` (width / height) largest;
-    `extra` is the height of a pane's texts, `narrowest` the width they need (where possible)."""
+    """The number of columns of a grid of `count` panes in `width` × `height` that shows images of `aspect` (width /
+    height) largest; `extra` is the height of a pane's texts, `narrowest` the width they need (if possible)."""
     count = max(1, count)
     possible = [columns for columns in range(1, count + 1) if width / columns >= narrowest] or [1]
     return max(possible, key=lambda n: (round(shown_height(count, n, width, height, aspect, extra), 3), -n))
@@ -43,18 +43,18 @@ class Tile(QWidget):
     """Title, verdict and findings above a widget that shows a result, and a line below it."""
 
     between = ""
-    """Where the title names two results, what stands between them."""
+    """The separator in a title that names two results."""
 
     def __init__(self, inner: QWidget, parent: QWidget | None = None, beside: QWidget | None = None) -> None:
-        """`beside` stands at the end of the line."""
+        """`beside` is at the end of the line."""
         super().__init__(parent)
         unit = self.fontMetrics().averageCharWidth()
         self.title = ElidedLabel(parent=self, between=self.between)
         self.chip, self.findings = StateChip(self), FindingsBar(self)
-        font = QFont()  # of no size: it has that of what is around it, also when that changes
+        font = QFont()  # it has no size of its own: it takes that of its surroundings, also when that changes
         font.setBold(True)
         self.title.setFont(font)
-        self.title.setMinimumHeight(self.chip.sizeHint().height())  # it does not jump when a verdict comes
+        self.title.setMinimumHeight(self.chip.sizeHint().height())  # it keeps its height when a verdict arrives
         self.status = named(ElidedLabel(parent=self, keep=": "), "tileStatus")  # the value
         self.head = head = in_row((self.title, 1), self.chip, margins=(unit, 0, unit, 0), gap=unit)
         foot = in_row((self.status, 1), *filter(None, [beside]), margins=(unit, 0, unit, 0), gap=unit)
@@ -74,9 +74,9 @@ class Tile(QWidget):
 
 
 class Tiles(Scrolled, Generic[W]):
-    """Widgets by key, which `make(parent)` creates; `clear` releases what one shows that is no longer needed, and it is
-    reused. `aspect()` is the best ratio of width to height, `letters` the least width. `others` are widgets of another
-    sort behind them, also by key."""
+    """Widgets by key, which `make(parent)` creates; `clear` releases the content of one that is no longer needed, and
+    the widget is reused. `aspect()` is the best ratio of width to height, `letters` the minimum width. `others` are
+    widgets of another kind after them, also by key."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Tiles(Scrolled, Generic[W]):
     def set_keys(self, keys: Sequence[str], name: str) -> None:
         """Show tiles with these keys, in this order, named after them: known ones keep their content, new ones are
         empty."""
-        self._keys = []  # clearing a tile may emit signals: nothing is laid out before all are there
+        self._keys = []  # clearing a tile may emit signals: nothing is laid out before all exist
         for gone in [key for key in self.tiles if key not in keys]:
             tile = self.tiles.pop(gone)
             tile.hide()
@@ -118,7 +118,7 @@ class Tiles(Scrolled, Generic[W]):
         self.set_others(self.others)
 
     def set_others(self, others: Mapping[str, QWidget]) -> None:
-        """Show these widgets of the sheet behind the tiles; who made them hides those that are gone."""
+        """Show these widgets after the tiles; their owner hides those that are removed."""
         self.others = dict(others)
         self.pager.set_keys(self._keys, list(self.others))
         self.lay()
@@ -129,12 +129,12 @@ class Tiles(Scrolled, Generic[W]):
         return best_columns(count, self.room.width(), self.room.height(), self._aspect(), extra, narrowest)
 
     def _large(self, count: int) -> bool:
-        """Whether so many tiles beside each other are large enough to be useful."""
+        """Whether this number of tiles side by side is large enough to be useful."""
         line, size, aspect = self.fontMetrics().height(), (self.room.width(), self.room.height()), self._aspect()
         return shown_height(count, self._best(count), *size, aspect, line * LINES) >= LEAST * line
 
     def arrange(self) -> None:
-        """Lay out again where another number of tiles or columns is better now."""
+        """Lay out again if another number of tiles or columns is better now."""
         before = self.pager.most
         self.pager.suit(self._large)
         if self._keys and (self.pager.most != before or self._best(len(self.pager.in_sight())) != self.columns):

@@ -1,4 +1,4 @@
-"""The view of each kind of output. No other place in the window knows kinds by name."""
+"""The view of each kind of output. No other module of the window depends on the names of kinds."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scale:
-    """One way to draw the values of a result. `draw` computes the drawn values; None where they need no computation."""
+    """One way to draw the values of a result. `draw` computes the drawn values; None if they need no computation."""
 
     id: str
     title: str
@@ -54,12 +54,12 @@ PLAIN = Scale("plain", "", "")
 
 @dataclass(frozen=True)
 class ViewSpec:
-    """A way to look at results. `make(display, parent)` makes the view when it is first needed; what it is made of is
-    imported no sooner. `scales` can be chosen from, the first is taken. `room` says how much of the height or width
-    results take beside an input of another kind. `uneven` is the view of results whose axes have different units,
-    `foreign` that of results over other axes than the input's, such as phases over frequencies, `signed` that of values
-    around zero, `labels` that of labels, `apart` that of values of another size than the input's, such as its sums,
-    `levels` that of values in dB."""
+    """A way to display results. `make(display, parent)` creates the view on first use and imports what it needs then.
+    `scales` are the choices, the first is the default. `room` is the share of the height or width that results occupy
+    next to an input of another kind. `uneven` is the view of results whose axes have different units, `foreign` that of
+    results over other axes than the input's, such as phases over frequencies, `signed` that of values centred at zero,
+    `labels` that of labels, `apart` that of values of another size than the input's, such as its sums, `levels` that of
+    values in dB."""
 
     id: str
     make: Callable[[Display, QWidget], ResultView]
@@ -74,7 +74,7 @@ class ViewSpec:
 
     @property
     def owns(self) -> tuple[ViewSpec | None, ...]:
-        """The views of results that lie in the place of the input and have levels and limits of their own."""
+        """The views of results that have the input's grid but their own levels and limits."""
         return self.signed, self.labels, self.apart
 
 
@@ -219,9 +219,8 @@ def view_of(
     unit: str = "",
 ) -> ViewSpec:
     """The view of a kind in a rank; without one, the view of the next lower rank, else of the lowest. `axes` are those
-    of the result, `like` the input's. Pixels are square only where the axes have one unit. Values have a view of their
-    `own` where they need other levels and limits than the input; so have values in dB, of which nobody takes the
-    logarithm again."""
+    of the result, `like` the input's. Pixels are square only if the axes have one unit. Values have their `own` view if
+    they need other levels and limits than the input; so have values in dB, of which no logarithm is offered again."""
     ranks = VIEWS[kind]
     below = [known for known in ranks if known <= rank]
     spec = ranks[max(below) if below else min(ranks)]
@@ -235,8 +234,8 @@ def view_of(
 
 
 def own_of(output: Output, dtype: str) -> Own:
-    """The view that the values of an output need for themselves: by what it declares, else by its type, since inputs of
-    filters have neither a sign nor more than sixteen bits where they are integers."""
+    """The view that the values of an output need: by its declaration, else by its type, because inputs of filters are
+    unsigned and have at most sixteen bits if they are integers."""
     if output.labels:
         return "labels"
     if output.signed or dtype.startswith("int"):
@@ -245,7 +244,7 @@ def own_of(output: Output, dtype: str) -> Own:
 
 
 def _names(axes: Sequence[Axis]) -> list[str]:
-    """The names of axes but channels, one for all axes of time."""
+    """The names of axes except channels; one common name for all time axes."""
     return [TIMES[0] if axis.name in TIMES else axis.name for axis in axes if axis.name != CHANNEL]
 
 

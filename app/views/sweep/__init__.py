@@ -1,1 +1,1 @@
-"""The panel of sweeps: how times change as one quantity varies."""
+"""The sweep panel: how times change as one quantity varies."""

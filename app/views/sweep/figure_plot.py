@@ -1,4 +1,4 @@
-"""A figure of a source: its published values as dashed ghosts, a model's curves, and measured points."""
+"""A figure of a source: its published values dashed, a model's curves, and measured points."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from gpu_ops import FILTERS, DrawnFigure
 from gpu_ops.types import Scale, Series
 
 BEAM = 0.012
-"""Half the width of the beams at the ends of a range, as a share of the axis."""
+"""Half the width of the caps at the ends of a range, as a share of the axis."""
 FILL = 0.14
-"""The share of a band's colour; the rest is the ground's."""
+"""The share of a band's colour; the rest is the background's."""
 APART = 5
-"""How far the symbols of two lines of one variant lie apart; all symbols take their turn."""
+"""The distance of symbols that distinguish two lines of one variant; all symbols are used in turn."""
 DIGITS = 7
-"""Of a tick: round numbers have few, and none of them is to be in exponents."""
+"""Significant digits of a tick's label: enough that no round number is written with an exponent."""
 GHOST_DASHES, MODEL_DASHES = (1, 2, 4), (0, 3, 2)
 
 
@@ -56,8 +56,8 @@ class Ghost(LineStyle):
 
 
 def look_of(drawn: DrawnFigure, series: Series, palette: QPalette) -> LineStyle:
-    """Measured points look as their variant does everywhere, predicted ones are hollow, models are lines in ink, and
-    published values are ghosts."""
+    """Measured points have the style of their variant, predicted ones are hollow, models are lines in the text colour,
+    and published values are dashed and muted."""
     dark, base = is_dark(palette), palette.color(QPalette.ColorRole.Base)
     same = [one for one in drawn.series if one.basis == series.basis]
     place = same.index(series)
@@ -123,7 +123,8 @@ class FigurePlot(Chart):
     def _draw_range(
         self, items: Drawn, shown: LineStyle, places: tuple[np.ndarray, np.ndarray, np.ndarray], beam: float
     ) -> None:
-        """A band between low and top with a line at both, or between two beams where the range is of one place."""
+        """A band between minimum and maximum with a line at both, or between two caps if the range is at one
+        position."""
         x, low, top = places
         if len(x) == 1:
             x, low, top = np.array([x[0] - beam, x[0] + beam]), low.repeat(2), top.repeat(2)
@@ -136,7 +137,7 @@ class FigurePlot(Chart):
         items.line.setData(np.tile(across, 2), np.concatenate(edges), pen=shown.pen(), connect="pairs")
 
     def bottom(self, frame: Frame) -> Side:
-        """The ticks of the scale that have space for their label."""
+        """The ticks of the scale with space for their label."""
         if self.drawn is None:
             return Side(())
         scale = self.drawn.figure.x
@@ -144,7 +145,7 @@ class FigurePlot(Chart):
         return Side(self.spaced(marks, frame), scale.label)
 
     def left(self, frame: Frame) -> Side:
-        """Round values, as many as fit."""
+        """As many round values as fit."""
         if self.drawn is None:
             return Side(())
         scale, (low, high), most = self.drawn.figure.y, frame.upward, frame.tall
@@ -154,11 +155,11 @@ class FigurePlot(Chart):
         )
 
     def words_at(self, position: QPoint) -> str:
-        """The point near a place of the viewport, in words; "" where there is none."""
+        """The point near a position of the viewport, as text; "" if there is none."""
         return next(iter(self.near(position, self._told())), "")
 
     def _told(self) -> Iterator[tuple[float, float, str]]:
-        """All points in words; a range at its middle."""
+        """All points as text; a range at its middle."""
         for one in self.drawn.series if self.drawn else ():
             assert self.drawn is not None
             figure = self.drawn.figure
@@ -181,5 +182,5 @@ class FigurePlot(Chart):
 
 
 def _places(scale: Scale, values: Iterable[float]) -> list[float]:
-    """Where values lie on an axis: their decimal logarithms, or themselves."""
+    """The coordinates of values on an axis: their decimal logarithms, or the values themselves."""
     return [math.log10(value) if scale.logarithmic else value for value in values]

@@ -77,7 +77,7 @@ class LawPlot(Chart):
         return Side([(math.log10(v), count(round(v)) if v >= 1 else f"{v:g}") for v in values], self.title)
 
     def bottom(self, frame: Frame) -> Side:
-        """The values that have space for their label."""
+        """The values with space for their label."""
         if self.picture is None:
             return Side(())
         title = self.tr("numbers N") if self.picture.over == "n" else self.tr("processors P")
@@ -85,11 +85,11 @@ class LawPlot(Chart):
         return Side(self.spaced(marks, frame), title)
 
     def words_at(self, position: QPoint) -> str:
-        """The point near a place of the viewport, in words."""
+        """The point near a position of the viewport, as text."""
         return next(iter(self.near(position, self._told())), "")
 
     def _told(self) -> Iterator[tuple[float, float, str]]:
-        """All points in words."""
+        """All points as text."""
         for curve in self.picture.curves if self.picture else ():
             for place in (*curve.counted, *curve.measured):
                 at = number(self.value(place), 3)

@@ -18,11 +18,11 @@ from gpu_ops.report.sweeps import Line
 STROKE = 6
 """The length of a line's sample, in letters."""
 LETTERS = 24
-"""The letters of a name that are always readable."""
+"""The number of letters of a name that are always readable."""
 
 
 class LegendLine(ElidedLabel):
-    """A sample of the line with its symbol, and the name, shortened where it does not fit."""
+    """A sample of the line with its symbol, and the name, shortened if it does not fit."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("", parent)
@@ -65,7 +65,7 @@ Groups = Sequence[tuple[str, Sequence[tuple[str, LineStyle]]]]
 
 
 class Legend(QWidget):
-    """One column beside the plot, or as many as have room below it."""
+    """One column next to the plot, or as many as fit below it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -146,12 +146,12 @@ class SweepLegend(Legend):
         self.show_groups(list(groups.items()))
 
     def refresh(self) -> None:
-        """Take new colours and letters."""
+        """Update colours and letters."""
         self.show_sweep(self._sweep)
 
 
 def _titled(sweep: Sweep) -> Iterator[tuple[str, Line]]:
-    """Every line with its heading: those of times, and those of which only the occupancy is drawn."""
+    """Every line with its heading: lines of times, and those with only an occupancy."""
     timed = sweep.lines()
     yield from ((group_title(line), line) for line in timed)
     there = {line.variant for line in timed if not line.cpu}

@@ -1,4 +1,4 @@
-"""The theoretical occupancy over what varies, below the times and on the same axis."""
+"""The theoretical occupancy over the varied quantity, below the times and on the same axis."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ LOW, HIGH = -0.08, 1.12
 
 
 class SweepOccupancy(Chart):
-    """The share of warps that a multiprocessor holds, and below it the share of threads where it is less."""
+    """The share of a multiprocessor's resident warps, and below it the share of threads if that is less."""
 
     least = 24, 16
 
     def __init__(self, times: SweepPlot, parent: QWidget | None = None) -> None:
-        """`times` is the plot above, with which it has the axis in common."""
+        """`times` is the plot above, which shares the axis."""
         title = self.tr("Theoretical occupancy over the varied quantity")
         super().__init__(Plane(upward=False, x=times.plane.x), parent, "sweepOccupancy", title)
         self.sweep: Sweep | None = None
@@ -41,13 +41,13 @@ class SweepOccupancy(Chart):
         self.plane.y.set_limits(LOW, HIGH, 0.01)
 
     def show_sweep(self, sweep: Sweep | None) -> None:
-        """Show the occupancy of this sweep as far as it is known."""
+        """Show the known occupancies of this sweep."""
         self.sweep = sweep
         self.lines = sweep.occupied_lines() if sweep else ()
         self.refresh()
 
     def points(self) -> Iterator[tuple[Line, int, LaunchOccupancy]]:
-        """All points: whose, at which value, and how full."""
+        """All points: the variant, its value, and its occupancy."""
         for line in self.lines:
             assert self.sweep is not None
             for value, held in self.sweep.occupied.points(line.variant):
@@ -80,7 +80,7 @@ class SweepOccupancy(Chart):
         return self._times.bottom(frame)
 
     def words_at(self, position: QPoint) -> str:
-        """The points near a place of the viewport, in words: variants often share one."""
+        """The points near a position of the viewport, as text: variants often share one."""
         places = [
             (math.log10(value), share, self._words(line, value, held))
             for line, value, held in self.points()

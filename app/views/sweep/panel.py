@@ -1,4 +1,4 @@
-"""The sweep tab: what varies and over which values, the plot with its findings, and the rows behind it."""
+"""The sweep tab: the varied quantity and its values, the plot with its findings, and the rows behind it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from app.views.upright import Upright
 from gpu_ops import comment_lines
 
 WIDE = 40
-"""The width, in letter heights, from which on the legend is beside the plot."""
+"""The width, in letter heights, from which on the legend is next to the plot."""
 FIRST = 3
-"""The number of sentences above the plot; the rest is below it."""
+"""The number of sentences above the plot; the others are below it."""
 COLUMN = 17
 """The width of a name below the plot."""
 
@@ -55,7 +55,7 @@ class SweepSheet(Squeezed):
         )
 
     def show_sweep(self, sweep: Sweep | None) -> None:
-        """Show this sweep as far as it has run."""
+        """Show the rows of this sweep that have run."""
         self.plot.show_sweep(sweep)
         self.legend.show_sweep(sweep)
         self.plot.setVisible(bool(self.plot.lines))
@@ -69,7 +69,7 @@ class SweepSheet(Squeezed):
         self.plot.setAccessibleDescription("\n".join(texts))
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """The width of the plot alone; the legend is below it where there is no room beside it."""
+        """The width of the plot alone; the legend is below it if there is no space next to it."""
         width = self.plot.minimumSizeHint().width() + 2 * self.fontMetrics().averageCharWidth()
         return QSize(width, super().minimumSizeHint().height())
 
@@ -214,7 +214,7 @@ class SweepPanel(Squeezed):
 
     @Slot()
     def _list_options(self) -> None:
-        """List the present options; the chosen one and its values stay."""
+        """List the current options; the chosen one and its values stay."""
         kind = self.controller.kind
         before: Option | None = self.varies.currentData()
         with QSignalBlocker(self.varies):
@@ -252,7 +252,7 @@ class SweepPanel(Squeezed):
         view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth())
 
     def _list_figures(self) -> None:
-        """The stages and counters to show, and the machines whose GPU rows can stand beside."""
+        """The stages and counters to show, and the machines whose GPU rows can be shown for comparison."""
         controller, filter = self.controller, self.controller.filter
         with QSignalBlocker(self.figure):
             self.figure.clear()
@@ -310,14 +310,13 @@ class SweepPanel(Squeezed):
 
     @property
     def subject(self) -> str:
-        """The name of what is visible, for a file; "" where there is nothing."""
+        """The name of what is visible, for a file; "" if there is nothing."""
         law, sweep = self.controller.law, self.controller.shown
         return f"laws-{law.over}" if law else f"sweep-{sweep.varied.name}" if sweep else ""
 
     def export(self, path: str, kind: str) -> None:
-        """Write the rows ("csv" or "json"), or the "picture" of heading, plot, legend and findings, which is an SVG
-        where the name ends so and else a PNG, with the facts about them. Raises InputError when the file cannot be
-        written."""
+        """Write the rows ("csv" or "json"), or the "picture" of heading, plot, legend and findings, as SVG if the name
+        ends so and else as PNG, with metadata. Raises InputError if the file cannot be written."""
         sweep, provenance, law = self.controller.shown, self.controller.provenance, self.controller.law
         if law is not None:
             self._export_law(law, path, kind)
@@ -329,7 +328,7 @@ class SweepPanel(Squeezed):
         elif kind == "json":
             write_text(path, sweep.to_json(provenance))
         else:
-            if self.rows.isChecked():  # what is hidden is not laid out
+            if self.rows.isChecked():  # hidden widgets are not laid out
                 self.rows.setChecked(False)
             export_sheet(self.sheet, path, self.sheet.heading.text(), facts)
 

@@ -1,4 +1,4 @@
-"""Times over what varies, on logarithmic axes, with quartiles and the marks where lines cross."""
+"""Times over the varied quantity, on logarithmic axes, with quartiles and marks where lines cross."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 @dataclass(frozen=True)
 class LineStyle:
-    """The look of a line: stroke and symbol of its variant; the symbol is hollow for the CPU. `joined` points have a
-    line between them; a `ghost`, which was recorded elsewhere, is faint and hollow."""
+    """The style of a line: stroke and symbol of its variant; the symbol is hollow for the CPU. `joined` points are
+    connected; a `ghost`, which was recorded on another machine, is faint and hollow."""
 
     stroke: Stroke
     symbol: str
@@ -50,7 +50,7 @@ class LineStyle:
 
 
 def look(sweep: Sweep, line: Line, palette: QPalette) -> LineStyle:
-    """A variant looks the same in every sweep of its filter."""
+    """A variant has the same style in every sweep of its filter."""
     stroke, dark = variant_stroke(sweep.filter, line.variant), is_dark(palette)
     hollow = line.cpu or bool(line.machine)
     filling = palette.color(QPalette.ColorRole.Base) if hollow else colour(stroke, dark)
@@ -105,16 +105,16 @@ class SweepPlot(Chart):
         drawn.dots.setData(x, y, symbol=own.symbol, size=size, pen=own.outline(), brush=QBrush(own.filling))
 
     def paint(self, painter: QPainter, frame: Frame) -> None:
-        """Paint beside each ring the letter of its sentence."""
+        """Paint the letter of its sentence next to each ring."""
         painter.setPen(self.palette().color(QPalette.ColorRole.Text))
         high = self.fontMetrics().height()
         for place, mark in enumerate(self.marks):
-            first, way = mark.crossings[0], 1 if place % 2 else -1  # neighbours stand clear of each other
+            first, way = mark.crossings[0], 1 if place % 2 else -1  # neighbours do not overlap
             at = frame.point(math.log10(first.value), math.log10(first.seconds)) + QPointF(0, 1.5 * way * high)
             painter.drawText(QRectF(at.x() - high, at.y() - high, 2 * high, 2 * high), CENTRE, mark.letter)
 
     def left(self, frame: Frame) -> Side:
-        """Round times, as many as fit."""
+        """As many round times as fit."""
         times = log_ticks(10 ** frame.upward[0], 10 ** frame.upward[1], frame.tall) if self.lines else []
         return Side([(math.log10(time), self._text(time)) for time in times], self._title())
 
@@ -129,7 +129,7 @@ class SweepPlot(Chart):
         return short_count(value) if self.sweep is not None and self.sweep.counts else seconds(value)
 
     def least_left(self) -> float:
-        """The occupancy below has the same width."""
+        """The occupancy plot below has the same width."""
         metrics = self.fontMetrics()
         texts = (WIDEST_SHARE, *(text for _, text in self.left(self.frame()).marks))
         widest = max(metrics.horizontalAdvance(text) for text in texts)
@@ -143,11 +143,11 @@ class SweepPlot(Chart):
         return Side(self.spaced(places, frame), axis_title(self.sweep))
 
     def words_at(self, position: QPoint) -> str:
-        """The point or the mark near a place of the viewport, in words."""
+        """The point or the mark near a position of the viewport, as text."""
         return next(iter(self.near(position, self._places())), "")
 
     def _places(self) -> Iterator[tuple[float, float, str]]:
-        """All points and marks in words."""
+        """All points and marks as text."""
         for mark in self.marks:
             yield from ((math.log10(c.value), math.log10(c.seconds), mark.text) for c in mark.crossings)
         for line in self.lines:

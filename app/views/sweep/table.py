@@ -88,7 +88,7 @@ class SweepTable(QTableWidget):
 
 
 def _occupied(held: LaunchOccupancy | None) -> list[str]:
-    """Occupancy, threads and limiter; empty cells where it is not known, as for the CPU."""
+    """Occupancy, threads and limiter; empty cells if unknown, as for the CPU."""
     if held is None:
         return [NONE] * 3
     text = QCoreApplication.translate("SweepTable", "{threads} of {most}")

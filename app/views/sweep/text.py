@@ -59,7 +59,7 @@ def option_title(option: Option, kind: InputKind) -> str:
 
 
 def axis_title(sweep: Sweep) -> str:
-    """What varies, with its unit."""
+    """The varied quantity, with its unit."""
     if sweep.varied.kind != "size":
         params = [*sweep.filter.params, *(k for v in sweep.filter.variants for k in v.knobs)]
         if sweep.varied == DISTINCT:
@@ -88,7 +88,7 @@ def heading(sweep: Sweep) -> str:
 
 
 def _timed(sweep: Sweep) -> str:
-    """What the lines are of."""
+    """The quantity of the lines."""
     return shown_title(sweep.filter, sweep.shown)
 
 
@@ -127,7 +127,7 @@ def recorded_title(sweep: Sweep) -> str:
 
 
 def _fixed(sweep: Sweep) -> list[str]:
-    """The settings that stay fixed but vary in other sweeps, and the input of a recorded sweep."""
+    """The settings that are fixed here but vary in other sweeps, and the input of a recorded sweep."""
     texts = [
         f"{quantity(q)} {value_words(value)}" for q, value in sweep.fixed.items() if q.name not in ("channels", "dtype")
     ]
@@ -151,7 +151,7 @@ def _shape_texts(sweep: Sweep) -> list[str]:
 
 
 def value_text(sweep: Sweep, value: float, with_unit: bool = True) -> str:
-    """A value of what varies; an interpolated one has two digits."""
+    """A value of the varied quantity; an interpolated one has two digits."""
     number = count(value if value < 100 or float(value).is_integer() else float(f"{value:.2g}"))
     if sweep.varied.kind != "size":
         name = quantity(sweep.varied)
@@ -172,7 +172,7 @@ def group_title(line: Line) -> str:
 
 
 def line_title(sweep: Sweep, line: Line) -> str:
-    """A variant's name, with a note if it does not depend on what varies."""
+    """A variant's name, with a note if it does not depend on the varied quantity."""
     title = sweep.name(line)
     if not line.level:
         return title
@@ -190,8 +190,8 @@ class Mark:
 
 
 def marks(sweep: Sweep) -> tuple[Mark, ...]:
-    """Where lines cross, by growing value; GPU variants that cross the same line at the same place as far as it is
-    told share one."""
+    """Where lines cross, by increasing value; GPU variants that cross the same line at the same displayed value share
+    one."""
     crossings = sorted((c for b in sweep.break_even() for c in b.crossings), key=lambda c: c.value)
     groups: dict[tuple[str, str, bool], list[Crossing]] = {}
     for c in crossings:
@@ -227,7 +227,7 @@ def findings(sweep: Sweep) -> list[str]:
 
 
 def _occupied(sweep: Sweep) -> list[str]:
-    """What the occupancy is of, and where blocks leave lanes without a thread."""
+    """The variant of the occupancy, and where blocks leave lanes without a thread."""
     if not sweep.occupied.variants:
         return []
     text = translate("Sweep", "Theoretical occupancy on {gpu}, calculated: resident warps per multiprocessor.")

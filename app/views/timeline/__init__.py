@@ -1,1 +1,1 @@
-"""The timeline panel: which steps of a variant run beside which."""
+"""The timeline panel: which steps of a variant run concurrently."""

@@ -1,4 +1,4 @@
-"""What a person chooses about a view of transfers: the view, its part, and the model of a simulated GPU."""
+"""The options of a view of transfers: the view, its part, and the model of a simulated GPU."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ RATES = ("upload", "download", "kernel")
 
 
 class TimelineControls(QWidget):
-    """Shows the choices of a TimelineController and passes on new ones. `part_chosen`: another part of a sweep is to be
-    seen, whose name is in `part`."""
+    """Shows the options of a TimelineController and passes on changes. `part_chosen`: the user selected another part of
+    a sweep, which is in `part`."""
 
     part_chosen = Signal()
 
@@ -43,7 +43,7 @@ class TimelineControls(QWidget):
 
     @property
     def part(self) -> str:
-        """The part of a sweep that is to be seen; "" where there is a single one."""
+        """The selected part of a sweep; "" if there is only one."""
         return str(self.parts.currentData() or "")
 
     def _make_combos(self) -> None:
@@ -140,7 +140,7 @@ class TimelineControls(QWidget):
         model = self._controller.model
         own: dict[str, Any] = {name: spin.value() for name, spin in self.spins.items()}
         machine = str(self.machines.currentData())
-        if machine and not model.machine:  # the spins show what is not theirs
+        if machine and not model.machine:  # the spin boxes show values of another model
             own = {name: getattr(model, name) for name in RATES}
         boxes: dict[str, Any] = {
             "in_order": self.in_order.isChecked(),

@@ -1,4 +1,4 @@
-"""Values over streams and chunks: a cell for each pair, in colour and in numbers."""
+"""Values over streams and chunks: a cell for each pair, in colour and as a number."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class GridPlot(Chart):
         self.set_missing("")
 
     def show_grid(self, grid: Grid | None, current: bool = True) -> None:
-        """Show this grid, all of it where its streams or chunks are others."""
+        """Show this grid, in full if its streams or chunks changed."""
         before, self.drawn, self.current = self.drawn, grid, current
         if grid is not None and (before is None or (before.streams, before.chunks) != (grid.streams, grid.chunks)):
             self.plane.set_limits((0.0, float(len(grid.chunks)), 1.0), (0.0, float(len(grid.streams)), 1.0))
@@ -47,7 +47,7 @@ class GridPlot(Chart):
         self.refresh()
 
     def summary(self) -> str:
-        """The best cell in words; "" without a grid."""
+        """The best cell as text; "" without a grid."""
         grid = self.drawn
         if grid is None:
             return ""
@@ -55,7 +55,7 @@ class GridPlot(Chart):
         return str(text.format(words=self._words(*grid.best)))
 
     def _words(self, row: int, column: int) -> str:
-        """A cell in words."""
+        """A cell as text."""
         assert self.drawn is not None
         grid = self.drawn
         value = grid.values[row][column]
@@ -71,7 +71,7 @@ class GridPlot(Chart):
         return str(text.format(**words))
 
     def _short(self, row: int, column: int) -> str:
-        """A cell in few letters: its streams × chunks, and its value."""
+        """A cell in short form: its streams × chunks, and its value."""
         assert self.drawn is not None
         grid = self.drawn
         value = grid.values[row][column]
@@ -128,7 +128,7 @@ class GridPlot(Chart):
             self._name(painter, frame, box, self._short(*place))
 
     def _name(self, painter: QPainter, frame: Frame, box: QRectF, text: str) -> None:
-        """Write the value of a cell above it, or below it where there is no room."""
+        """Write the value of a cell above it, or below it if there is no space."""
         letters = self.fontMetrics()
         pad, high = letters.averageCharWidth(), 1.6 * letters.height()
         wide = letters.horizontalAdvance(text) + 2 * pad
@@ -141,7 +141,7 @@ class GridPlot(Chart):
         return str(self.tr("Time in {unit}").format(unit=unit) if unit else self.tr("Overlap"))
 
     def _scale(self, grid: Grid) -> tuple[float, str]:
-        """What the numbers in the cells are multiples of, and its unit: the one of the shortest time."""
+        """The factor and the unit of the numbers in the cells: those of the shortest time."""
         if grid.unit != "s":
             return 1.0, grid.unit
         least = min(value for row in grid.values for value in row if value is not None)
@@ -149,7 +149,7 @@ class GridPlot(Chart):
         return scale, unit
 
     def _write(self, painter: QPainter, box: QRectF, colour: QColor, value: float) -> None:
-        """Write the number where there is room for it."""
+        """Write the number if it fits."""
         digits = 2 if value < 10 else 1 if value < 100 else 0
         text = self.locale().toString(value, "f", digits)
         letters = self.fontMetrics()
@@ -161,7 +161,7 @@ class GridPlot(Chart):
     # The cursor
 
     def _cell(self, x: float, y: float) -> tuple[int, int] | None:
-        """The row and the column at a place of the plane."""
+        """The row and the column at a position of the plot."""
         grid = self.drawn
         if grid is None or not (0 <= x < len(grid.chunks) and 0 <= y < len(grid.streams)):
             return None
@@ -172,7 +172,7 @@ class GridPlot(Chart):
         return self._cell(*self.plane.cursor) if self.plane.cursor is not None else None
 
     def value_text(self) -> str:
-        """The cell at the cursor in words."""
+        """The cell at the cursor as text."""
         place = self._at_cursor()
         return "" if place is None else self._words(*place)
 
@@ -181,14 +181,14 @@ class GridPlot(Chart):
         return "" if place is None else self._words(*place)
 
     def next(self, axis: int, place: float, steps: int) -> float:
-        """The middle of a neighbouring cell."""
+        """The centre of a neighbouring cell."""
         grid = self.drawn
         count = (len(grid.chunks), len(grid.streams))[axis] if grid is not None else 1
         return min(max(math.floor(place) + steps, 0), count - 1) + 0.5
 
 
 def _share(value: float, low: float, high: float, shorter: bool) -> float:
-    """How good a value is, from 0 to 1: times by their logarithm, of which the shortest is best."""
+    """The quality of a value, from 0 to 1: for times by their logarithm; the shortest is best."""
     if high <= low:
         return 1.0
     if shorter:

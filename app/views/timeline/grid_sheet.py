@@ -1,4 +1,4 @@
-"""The exported picture of streams × chunks: what the values are, the grid, and its best cell."""
+"""The exported picture of streams × chunks: the meaning of the values, the grid, and its best cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gpu_ops.explaining.transfers.figures import TEXTS, grid_of, origin
 from gpu_ops.explaining.transfers.sweep import TransferSweep
 
 ROWS = 18
-"""The least height of the grid, in lines."""
+"""The minimum height of the grid, in lines."""
 
 
 class GridSheet(Squeezed):
@@ -39,7 +39,7 @@ class GridSheet(Squeezed):
         self._ink()
 
     def show_sweep(self, sweep: TransferSweep, part: str, current: bool = True) -> None:
-        """Show this part, the time or the overlap; `current` says whether it fits the present choice."""
+        """Show this part, the time or the overlap; `current` tells whether it matches the current settings."""
         self.heading.setText(f"{KINDS[sweep.id].title}: {sweep.subject}")
         texts = {
             "measured": self.tr("Measured on {where}"),
@@ -56,7 +56,7 @@ class GridSheet(Squeezed):
         self._facts = {"subject": sweep.subject, "device": sweep.device, "basis": sweep.basis}
 
     def export(self, path: str, facts: Facts = NO_FACTS) -> None:
-        """Write the picture, an SVG where the name ends so and else a PNG. Raises InputError."""
+        """Write the picture, as SVG if the name ends so and else as PNG. Raises InputError."""
         export_sheet(self, path, self.heading.text(), facts or self._facts)
 
     def _ink(self) -> None:

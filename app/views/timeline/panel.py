@@ -1,4 +1,4 @@
-"""The timeline tab: which copies and kernels of the ticked variants run beside which, and sweeps of transfers."""
+"""The timeline tab: which copies and kernels of the selected variants run concurrently, and sweeps of transfers."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from gpu_ops.explaining.transfers.sweep import TransferSweep
 
 
 class TimelinePanel(Squeezed):
-    """Shows a TimelineController and passes on the user's choices. While it is hidden, nothing is asked for."""
+    """Shows a TimelineController and passes on the user's choices. While it is hidden, it requests nothing."""
 
     def __init__(self, controller: TimelineController, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -64,7 +64,7 @@ class TimelinePanel(Squeezed):
 
     @property
     def content(self) -> Timelines | TransferSweep | None:
-        """What there is for the chosen view."""
+        """The content for the selected view."""
         content, sweep = self._controller.content, self._controller.sweep
         if isinstance(content, TransferSweep):
             return content if sweep is not None and content.id == sweep.id else None
@@ -94,7 +94,7 @@ class TimelinePanel(Squeezed):
         self.pages.setCurrentIndex(1 if sweep.id == GRID else 2)
 
     def _show_state(self) -> None:
-        """The reason why the content does not fit the choice."""
+        """The reason why the content does not match the current settings."""
         controller, colours = self._controller, colours_of(self.palette())
         missing = {
             "": "",
@@ -134,8 +134,8 @@ class TimelinePanel(Squeezed):
         return bool(content.found) if isinstance(content, Timelines) else content is not None
 
     def export(self, path: str, kind: str, facts: Facts) -> None:
-        """Write what is shown as "json" or as a "picture", timelines as a "trace" in Chrome's format as well, with
-        these facts. Raises InputError when the file cannot be written, or a sweep is to be a trace."""
+        """Write what is shown as "json" or as a "picture", timelines also as a "trace" in Chrome's format, with
+        metadata. Raises InputError if the file cannot be written, or if a trace of a sweep is requested."""
         content = self.content
         assert content is not None
         if isinstance(content, TransferSweep):

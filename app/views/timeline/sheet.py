@@ -1,4 +1,4 @@
-"""The exported picture of timelines: what the times are, the legend, and the lanes of all variants."""
+"""The exported picture of timelines: the meaning of the times, the legend, and the lanes of all variants."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from app.views.scrolled import Squeezed
 from app.views.timeline.text import basis_text, lanes_of, look_names
 
 ROW = 1.35
-"""The least height of a lane, in lines."""
+"""The minimum height of a lane, in lines."""
 AXIS = 3.5
-"""The height of the axis of time, in lines."""
+"""The height of the time axis, in lines."""
 
 
 class Swatch(QWidget):
-    """The colour and the pattern of what carries out a step."""
+    """The colour and the pattern of each engine that executes steps."""
 
     def __init__(self, look: Look, parent: QWidget) -> None:
         super().__init__(parent)
@@ -72,8 +72,8 @@ class TimelineSheet(Squeezed):
         self.show_timelines(None, "", True)
 
     def show_timelines(self, shown: Timelines | None, notes: str, current: bool) -> None:
-        """Show these; those of another input, or in another unit, from end to end. `current` says whether they fit the
-        present choice."""
+        """Show these timelines; if they are of another input, or in another unit, reset the range. `current` tells
+        whether they match the current settings."""
         before, basis = self.chart.drawn, basis_text(shown) if shown else ""
         lanes, input = lanes_of(shown) if shown else None, shown.input if shown else None
         fresh, self._input = input is not self._input, input
@@ -97,8 +97,8 @@ class TimelineSheet(Squeezed):
         self._fit()
 
     def export(self, path: str, facts: Facts = NO_FACTS) -> None:
-        """Write the picture, an SVG where the name ends so and else a PNG, with facts about it. Raises InputError when
-        the file cannot be written."""
+        """Write the picture, as SVG if the name ends so and else as PNG, with metadata. Raises InputError if the file
+        cannot be written."""
         export_sheet(self, path, self.tr("Timelines"), facts or self._facts)
 
     def _fit(self) -> None:

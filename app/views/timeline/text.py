@@ -1,4 +1,4 @@
-"""Timelines in words: their lanes, and what their times are."""
+"""Timelines as text: their lanes, and the meaning of their times."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from gpu_ops import DEFAULT_STREAM, Span
 from gpu_ops.explaining.spans import Timeline
 
 translate = QCoreApplication.translate
-HOST = "host"
 
 
 def look_names() -> dict[Look, str]:
-    """What carries out the steps, as in the legend."""
+    """The engines that execute steps, as in the legend."""
     return {
         "upload": translate("Timeline", "copy to device"),
         "kernel": translate("Timeline", "kernel"),
@@ -37,7 +36,7 @@ def figures(one: Timeline) -> tuple[str, str]:
 
 
 def lanes_of(shown: Timelines) -> Lanes:
-    """All variants, one under the other."""
+    """All variants, one below the other."""
     found = shown.found
     rows = [row for id, one in found.items() for row in _rows(one, shown.titles.get(id, id))]
     return Lanes(tuple(rows), next((one.unit for one in found.values()), "s"))
@@ -61,7 +60,7 @@ def _lane_title(span: Span) -> str:
 
 
 def basis_text(shown: Timelines) -> str:
-    """What the times are."""
+    """The meaning of the times."""
     one = next(iter(shown.found.values()), None)
     if one is None:
         return ""

@@ -1,1 +1,1 @@
-"""What it took: the ladder, the table, and the claims that are held to them."""
+"""The measured times: the ladder, the table, and the claims that are tested with them."""

@@ -15,7 +15,7 @@ from app.views.pages import TextPage
 
 
 class ClaimsPage(TextPage):
-    """Judgements as `kernelscope claims --json -` lists them. `save_asked(claims)` says that they are to be saved."""
+    """Judgements as listed by `kernelscope claims --json -`. `save_asked(claims)`: the user wants to save them."""
 
     save_asked = Signal(object)
 

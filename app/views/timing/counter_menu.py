@@ -1,4 +1,4 @@
-"""A button with a menu in which a person ticks the counters that compare simulated rows."""
+"""A button with a menu that selects the counters by which simulated rows are compared."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from app.base.tips import set_tip
 from app.views.labels import named
 
 MOST = 6
-"""The most counters at once: more bars cannot be read."""
+"""The maximum number of counters at once: more bars are unreadable."""
 
 
 class CounterMenu(QPushButton):
-    """Shows `explaining` counters until a person chooses others. `changed`: `counters` changed."""
+    """Shows `explaining` counters until the user chooses others. `changed`: `counters` changed."""
 
     changed = Signal()
 
@@ -48,7 +48,7 @@ class CounterMenu(QPushButton):
         return [action for action in self._menu.actions() if action.isCheckable()]
 
     def offer(self, known: Sequence[str], explaining: Sequence[str]) -> None:
-        """Offer these counters; chosen ones stay chosen where they are among them."""
+        """Offer these counters; chosen ones stay chosen if they are offered."""
         if (tuple(known), tuple(explaining)) != (self._known, self._explaining):
             self._known, self._explaining = tuple(known), tuple(explaining)
             self._menu.clear()
@@ -72,7 +72,7 @@ class CounterMenu(QPushButton):
         self.choose(tuple(str(action.data()) for action in self.entries if action.isChecked()))
 
     def _say(self) -> None:
-        """Tick what is shown, say how many, and offer no more than can be read."""
+        """Check what is shown, show the number, and disable further ones at the maximum."""
         shown = self.counters
         for action in self.entries:
             action.blockSignals(True)

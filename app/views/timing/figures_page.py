@@ -1,4 +1,4 @@
-"""The figures of the sources: published values, models and the points of a report, a figure at a time."""
+"""The figures of the sources: published values, models and the points of a report, one figure at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMN = 24
 
 
 class FigureSheet(Squeezed):
-    """The exported picture: heading, plot, legend, and what the figure says."""
+    """The exported picture: heading, plot, legend, and the figure's description."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,7 +65,7 @@ class FigureSheet(Squeezed):
         self._ink()
 
     def _machine(self) -> str:
-        """Where the points come from; "" where there are none."""
+        """The origin of the points; "" if there are none."""
         assert self.drawn is not None
         drawn = self.drawn
         if drawn.report:
@@ -103,8 +103,8 @@ class FigureSheet(Squeezed):
             label.setPalette(inked(self.palette(), ink))
 
     def export(self, path: str) -> None:
-        """Write the figure: its points where the name ends in .csv or .json, else the picture, an SVG or a PNG. Raises
-        InputError when the file cannot be written."""
+        """Write the figure: its points if the name ends in .csv or .json, else the picture, as SVG or PNG. Raises
+        InputError if the file cannot be written."""
         drawn = self.drawn
         assert drawn is not None
         suffix = Path(path).suffix.lower()
@@ -130,8 +130,8 @@ class FigureSheet(Squeezed):
 
 
 class FiguresPage(QWidget):
-    """The chosen one of these figures. `save_asked(page)` says that it is to be saved, `report_asked(page)` that the
-    points of another report are to be shown."""
+    """The selected one of these figures. `save_asked(page)`: the user saves it, `report_asked(page)`: the user wants
+    the points of another report."""
 
     save_asked = Signal(object)
     report_asked = Signal(object)
@@ -166,7 +166,7 @@ class FiguresPage(QWidget):
         in_column(top, (inside, 1), on=self, margins=None)
 
     def set_figures(self, drawn: Sequence[DrawnFigure]) -> None:
-        """Show these figures; the chosen one stays."""
+        """Show these figures; the selected one stays selected."""
         before = self.choice.currentIndex()
         self.drawn = tuple(drawn)
         self.choice.blockSignals(True)
@@ -181,7 +181,7 @@ class FiguresPage(QWidget):
 
     @property
     def shown(self) -> DrawnFigure | None:
-        """The chosen figure; None where there is none."""
+        """The selected figure; None if there is none."""
         place = self.choice.currentIndex()
         return self.drawn[place] if 0 <= place < len(self.drawn) else None
 
@@ -196,5 +196,5 @@ class FiguresPage(QWidget):
             QGuiApplication.clipboard().setText(self.shown.to_csv())
 
     def export(self, path: str) -> None:
-        """Write the chosen figure as its sheet does."""
+        """Write the selected figure, as FigureSheet does."""
         self.sheet.export(path)

@@ -43,7 +43,7 @@ LEAST = 14
 
 
 class LadderCanvas(QWidget):
-    """The painted part. Up and Down move between the bars; the current one is also described in words."""
+    """The painted part. Up and Down select a bar; the current one is also described as text."""
 
     current_changed = Signal(object)
 
@@ -81,7 +81,7 @@ class LadderCanvas(QWidget):
             self.refresh()
 
     def ladder(self) -> Geometry:
-        """The present layout."""
+        """The current layout."""
         if self._geometry is None or self._geometry.width != self.width():
             self._geometry = self.geometry_for(self.width(), self.room)
         return self._geometry
@@ -102,7 +102,7 @@ class LadderCanvas(QWidget):
         return QSize(LEAST * self.fontMetrics().height(), self.minimumHeight())
 
     def words(self, line: Line) -> str:
-        """A line in words."""
+        """A line as text."""
         if line.entry:
             return details(line.entry, self.results)
         return fair_text(line.fair) if line.fair else ""
@@ -115,7 +115,7 @@ class LadderCanvas(QWidget):
         return -1
 
     def set_current(self, place: int) -> None:
-        """Move to a line."""
+        """Select a line."""
         lines = self.ladder().lines
         place = max(-1, min(place, len(lines) - 1))
         if place == self.current:
@@ -162,7 +162,7 @@ class LadderCanvas(QWidget):
             and event.type() == QEvent.Type.ShortcutOverride
             and event.matches(QKeySequence.StandardKey.Copy)
         ):
-            event.accept()  # ours before the window's
+            event.accept()  # our shortcuts take precedence over the window's
             return True
         return super().event(event)
 
@@ -196,7 +196,7 @@ class TimingLadder(QWidget):
     """The ladder with its axis toggle and the details of the current row."""
 
     current_changed = Signal(object)
-    """The slot of the current row, or None for a fair bar or no row."""
+    """The slot of the current row; None for a bar of the fair comparison or without a current row."""
 
     def __init__(self, results: Results, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -282,7 +282,7 @@ class TimingLadder(QWidget):
 
     @Slot(bool)
     def set_reasons(self, shown: bool) -> None:
-        """Show or hide why each row differs from the rung before."""
+        """Show or hide why each row differs from the previous variant."""
         self.canvas.reasons = shown
         self.canvas.refresh()
 
@@ -316,12 +316,12 @@ class TimingLadder(QWidget):
     # ---------------------------------------------------------------- files
 
     def picture(self, width: int | None = None) -> QImage:
-        """The whole ladder, also its hidden part, at twice the screen's resolution."""
+        """The whole ladder, including its hidden part, at twice the screen's resolution."""
         return drawn_image(*self._drawing(width))
 
     def export(self, path: str | Path, width: int | None = None, facts: Facts = NO_FACTS) -> None:
-        """Write the whole ladder with these facts below it: an SVG where the name ends so, else a PNG. Raises
-        InputError when the file cannot be written."""
+        """Write the whole ladder with this metadata below it: as SVG if the name ends so, else as PNG. Raises
+        InputError if the file cannot be written."""
         write_picture(path, *self._drawing(width), self.tr("Timing ladder"), self.canvas.logicalDpiX(), facts)
 
     def _drawing(self, width: int | None) -> tuple[QSize, Draw]:

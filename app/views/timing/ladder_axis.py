@@ -1,4 +1,4 @@
-"""An axis of times or counts: the places of values and of labelled ticks."""
+"""An axis of times or counts: the positions of values and of labelled ticks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.models.ticks import powers, ticks
 
 @dataclass(frozen=True)
 class Axis:
-    """Times from `low` to `high` on the pixels from `left` to `right`."""
+    """Maps times from `low` to `high` to the pixels from `left` to `right`."""
 
     low: float
     high: float
@@ -28,12 +28,12 @@ class Axis:
         return self.left + (self.right - self.left) * min(1.0, max(0.0, share))
 
     def ticks(self, most: int) -> list[float]:
-        """Round times, at most `most`."""
+        """At most `most` round times."""
         return powers(self.low, self.high, most) if self.log else ticks(0.0, self.high, most)
 
 
 def axis_for(times: Iterable[float], left: float, right: float, log: bool) -> Axis:
-    """An axis that holds these times; a logarithmic one starts at a power of ten below the shortest."""
+    """An axis that covers these times; a logarithmic one starts at a power of ten below the shortest."""
     known = [t for t in times if t > 0] or [1e-6, 1e-3]
     high = max(known) * 1.08
     if not log:

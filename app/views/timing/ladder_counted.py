@@ -1,4 +1,4 @@
-"""The small bars of simulated rows: one for each chosen counter, on an axis of its own from 0 on."""
+"""The small bars of simulated rows: one for each chosen counter, on its own axis from 0."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpu_ops.report.rows import Row
 COMPACT = 4
 """The narrowest column of a compact ladder, in letter heights."""
 NARROWEST = 10
-"""The width of a bar with its value, in letter heights; where there is less, bars stand below one another."""
+"""The width of a bar with its value, in letter heights; if there is less, bars are stacked."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class CountedBars:
         self.height = self.bands * self.band
 
     def _text(self, counter: str, entry: Entry, value: float) -> str:
-        """The value, and by how much it differs from that of the pinned row."""
+        """The value, and its difference from that of the pinned row."""
         text, before = value_text(counter, value), self.pinned.get(entry.slot)
         ratio = count_change(before, entry.row, counter) if before is not None and entry.row is not None else None
         return text if ratio is None else f"{text} ({percent_text(ratio)})"
@@ -127,6 +127,6 @@ class CountedBars:
                 continue
             room = self._inner - self.text_width
             box = QRectF(x, y + self.unit * 0.25, max(1.0, share * room), self.unit * 0.75)
-            # The value stands behind its bar, so that short bars and their figures are read together.
+            # The value is written right after its bar, so that short bars and their values are read together.
             bars.append(Bar(counter, box, text, QRectF(box.right() + self.unit * 0.4, y, self.text_width, self.band)))
         return tuple(bars)

@@ -38,8 +38,8 @@ MARKS = END_TO_END
 
 @dataclass(frozen=True)
 class Line:
-    """One row with its texts; either `entry` or `fair` is set. `counted` are the bars of a simulated row, `reason` is
-    why it differs from the rung before."""
+    """One row with its texts; either `entry` or `fair` is set. `counted` are the bars of a simulated row, `reason`
+    explains why it differs from the previous variant."""
 
     rect: QRectF
     name: QRectF
@@ -55,7 +55,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Section:
-    """Lines that share an axis of times, or the columns of a simulated section, whose `names` are those of counters."""
+    """Lines that share a time axis, or the columns of a simulated section, whose `names` are those of counters."""
 
     title: str
     heading: QRectF
@@ -157,7 +157,7 @@ class Builder:
         return max(widest, self._heading_width(name)) + self.unit
 
     def _heading_width(self, name: str) -> float:
-        """The narrowest width at which a heading takes at most two lines; a very long one is shortened."""
+        """The minimum width at which a heading takes at most two lines; a very long one is shortened."""
         words = self.headings[name].split()
         widths = [
             max(self.small.horizontalAdvance(" ".join(part)) for part in (words[:k], words[k:]) if part)
@@ -219,7 +219,7 @@ class Builder:
         return tuple(items), top + (self.unit * 0.4 if items else 0.0)
 
     def _cells(self, counted: bool, top: float, height: float) -> dict[str, QRectF]:
-        """The boxes of a line's columns; the bars of counters take the place of all times."""
+        """The boxes of a line's columns; the bars of counters replace all times."""
         x, gap = self.bar_left + self.bar_width + self.unit, self.unit * 0.5
         cells: dict[str, QRectF] = {}
         for name in self.columns:
@@ -235,7 +235,7 @@ class Builder:
         return 2 if wide else 1
 
     def _axis_span(self) -> tuple[float, float]:
-        """The axis inside the bar box: space for the arrows at its left, for a mark at its right."""
+        """The axis inside the bar box: with space for the arrows on its left and for a mark on its right."""
         return self.bar_left + self.unit * 1.1, self.bar_left + self.bar_width - self.unit * 0.6
 
     def _section(self, entries: Sequence[Entry], top: float) -> tuple[Section, float]:
@@ -248,7 +248,7 @@ class Builder:
         return Section("", heading, axis, axis_box, heads, lines), top
 
     def _counted_section(self, top: float) -> tuple[Section, float]:
-        """The section of simulated rows, with a bar for each counter, which say nothing about time."""
+        """The section of simulated rows, with a bar for each counter; they give no times."""
         title = translate("Rows", "Counted work (simulated)")
         heading = QRectF(self.margin, top, self.width - 2 * self.margin, self.unit * 1.5)
         tall = self.bars.head_height if self.narrow else max(self.bars.head_height, self.unit * 1.3)
@@ -266,7 +266,8 @@ class Builder:
         return tuple(lines), top
 
     def _fair_section(self, axis: Axis, top: float) -> tuple[Section, float]:
-        """The fair bars, on the axis of the measured rows; it is drawn again if a simulated section is in between."""
+        """The bars of the fair comparison, on the axis of the measured rows; it is drawn again if a simulated section
+        is in between."""
         titled, again = self.unit * 1.7, self.unit * 1.3 if self.simulated else 0.0
         heading = QRectF(self.margin, top, self.width - 2 * self.margin, titled)
         box = QRectF(self.bar_left, heading.bottom(), self.bar_width, again)
@@ -306,7 +307,7 @@ class Builder:
         return Line(rect, name, sub, bars, cells, texts, entry, fair, counted, reason)
 
     def _reason(self, texts: Mapping[str, str], left: float, top: float) -> QRectF:
-        """The box of the sentence below a row, as high as it needs."""
+        """The box of the sentence below a row, as high as needed."""
         text = texts.get("reason", "")
         if not text:
             return QRectF()
@@ -319,7 +320,7 @@ class Builder:
         return QRectF(left, top, room.width(), max(tall, self.small.height()) + self.unit * 0.2)
 
     def _narrow_line(self, top: float, texts: Mapping[str, str], entry: Entry | None, fair: FairBar | None) -> Line:
-        """Lay out name and verdict, then the row's description with its figures, then the bar."""
+        """Lay out name and verdict, then the row's description with its numbers, then the bar."""
         if fair:
             return self._narrow_fair(top, texts, fair)
         assert entry is not None
@@ -328,7 +329,7 @@ class Builder:
         shown = [texts[c] for c in ("kernel", "rate", "share", "speedup") if texts[c] and texts[c] != NONE]
         shown += [f"{self.headings['change']} {texts['change']}"] if texts["change"] else []
         summary = {**texts, "summary": " · ".join(shown)}
-        # If the description leaves no room, even with shortened knobs, the figures get a line of their own.
+        # If the description leaves no space, even with shortened knobs, the numbers get their own line.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
         beside = bool(shown) and self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
         bare = self.compact and entry.simulated and not (entry.recorded or state_text(entry))
@@ -354,7 +355,7 @@ class Builder:
         return Line(rect, name, QRectF(), bars, cells, texts, fair=fair)
 
     def _ends(self, top: float, tail: str) -> tuple[QRectF, QRectF]:
-        """The boxes of a line's name and, at the right, of `tail` with its symbol."""
+        """The boxes of a line's name and, on the right, of `tail` with its symbol."""
         inner = self.width - 2 * self.margin
         width = min(self.font.horizontalAdvance(tail) + self.unit * 1.6, inner * 0.5)
         return QRectF(self.margin, top, inner - width, self.unit), QRectF(
@@ -362,7 +363,7 @@ class Builder:
         )
 
     def _sub_width(self, entry: Entry, less: str = "") -> float:
-        """The width of a row's description without what may be shortened; chips need more than their words."""
+        """The width of a row's description without what may be shortened; chips are wider than their words."""
         return self.small.horizontalAdvance(sub_text(entry)) - self.small.horizontalAdvance(less) + 2 * self.unit
 
 

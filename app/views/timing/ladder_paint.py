@@ -46,7 +46,7 @@ class LadderPainter:
     ) -> None:
         self.p, self.geometry, self.palette, self.current = painter, geometry, palette, current
         self.font, self.small = font, small_font(font)
-        # The paint device's own metrics would differ from the layout's on an SVG file.
+        # The paint device's own font metrics differ from the layout's for an SVG file.
         self.unit = QFontMetricsF(font).height()
         self.colours: Colours = colours_of(palette)
         self.text = palette.color(QPalette.ColorRole.Text)
@@ -181,7 +181,7 @@ class LadderPainter:
                 self._write(rect, line.texts.get(name, ""), LEFT if left else RIGHT, shade, small=small)
 
     def _sub(self, rect: QRectF, entry: Entry) -> None:
-        """Draw the device, chips for unusual states, and the knobs as far as there is room."""
+        """Draw the device, chips for unusual states, and as many knobs as fit."""
         metrics = QFontMetricsF(self.small)
         gap = self.unit * 0.4
         x = rect.left()
@@ -264,7 +264,7 @@ class LadderPainter:
         return self.colours.cpu if entry.device == "cpu" else self.colours.kernel
 
     def _lanes(self, line: Line, entry: Entry, axis: Axis, faded: bool) -> QRectF:
-        """On a logarithmic axis lengths do not add up, so each stage has a lane of its own from the axis."""
+        """On a logarithmic axis lengths are not additive, so each stage has its own lane from the axis."""
         transfers = [s for s in ("upload", "download") if entry.seconds(s) is not None]
         tall = self.unit * 0.72
         thin = self.unit * 0.3

@@ -79,7 +79,7 @@ def _row(name: str) -> Callable[[Entry, Results], Any]:
 
 
 def _counted(entry: Entry, results: Results) -> Any:
-    """The counter that explains most of a simulated row; its tool tip has the rest."""
+    """The counter that explains most about a simulated row; its tool tip lists the others."""
     id = next(iter(explaining_ids(results.entries())), "")
     value = entry.counted(id)
     return None if value is None else [value, figure_text(id, value)]
@@ -96,7 +96,7 @@ def _error(entry: Entry, results: Results) -> float | None:
 
 
 def _quality(entry: Entry, results: Results) -> Any:
-    """How much closer the first output comes to the original without noise, and the text of that."""
+    """How much closer the first output is to the noise-free original, and the text of that."""
     found = next(iter(entry.row.quality.values()), None) if entry.row and entry.current else None
     return None if found is None or not quality_text(found) else [gain(found), quality_text(found)]
 
@@ -113,7 +113,7 @@ def _notes(entry: Entry, results: Results) -> str:
 
 
 def _align(column: Column) -> Qt.AlignmentFlag:
-    if column.id == "verdict":  # in the middle, off the figure at its left
+    if column.id == "verdict":  # centred, away from the number on its left
         return Qt.AlignmentFlag.AlignCenter
     side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignVCenter
@@ -277,7 +277,7 @@ def _ask(title: str, name: str, kinds: str) -> str:
 
 
 class ResultTable(QTableView):
-    """The table with its menu. Signals say what was saved, or why saving failed."""
+    """The table with its menu. Signals report what was saved, or why saving failed."""
 
     exported = Signal(str)
     failed = Signal(str)
@@ -337,7 +337,7 @@ class ResultTable(QTableView):
 
     @Slot()
     def _fit(self) -> None:
-        """Make columns as wide as their texts; notes take the rest."""
+        """Make columns as wide as their texts; notes get the remaining width."""
         entries, ids = self._results.entries(), [c.id for c in self.table_model.columns]
         self.setColumnHidden(ids.index(COUNTED), not any(e.simulated for e in entries))
         self.setColumnHidden(ids.index(CHANGE), not self._results.has_pinned)
@@ -346,7 +346,7 @@ class ResultTable(QTableView):
         unit = self.fontMetrics().height()
         self.verticalHeader().setDefaultSectionSize(unit * 7 // 4)
         for place in range(len(self.table_model.columns) - 1):
-            if not self.isColumnHidden(place):  # a width would show it again
+            if not self.isColumnHidden(place):  # setting a width would show it again
                 self.setColumnWidth(place, min(self.columnWidth(place) + unit, 24 * unit))
 
     def copy(self) -> None:
@@ -359,7 +359,7 @@ class ResultTable(QTableView):
         QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines) + "\n")
 
     def export(self, kind: str) -> None:
-        """Ask for a file and save all rows to it, in the C locale, with the facts about them."""
+        """Ask for a file and save all rows to it, in the C locale, with their metadata."""
         kinds = {"csv": self.tr("Comma-separated values (*.csv)"), "json": self.tr("Kernelscope report (*.json)")}
         path = self._choose(self.tr("Export results"), self.propose(kind), kinds[kind])
         if not path:
@@ -378,7 +378,7 @@ class ResultTable(QTableView):
             and event.type() == QEvent.Type.ShortcutOverride
             and event.matches(QKeySequence.StandardKey.Copy)
         ):
-            event.accept()  # this widget's shortcut before the window's
+            event.accept()  # this widget's shortcut takes precedence over the window's
             return True
         return super().event(event)
 

@@ -26,7 +26,7 @@ MOST_PRINTED = 8
 
 
 def clock_name(clock: str, mode: str = "") -> str:
-    """The name of the clock that took a time."""
+    """The name of the clock of a time."""
     names = {
         "cuda-event": translate("Rows", "event clock"),
         "wall": translate("Rows", "wall clock"),
@@ -48,13 +48,13 @@ def device_name(device: str) -> str:
 
 
 def figure_text(id: str, value: float) -> str:
-    """A counter or figure with its value: "1.58 sectors per load request"."""
+    """A counter or metric with its value: "1.58 sectors per load request"."""
     figure = FIGURES.get(id)
     return f"{number(value, 3) if figure is not None and figure.over else count(value)} {counter_name(id)}"
 
 
 def state_text(entry: Entry) -> str:
-    """The state of a row; empty for a fresh one."""
+    """The state of a row; empty for an up-to-date one."""
     words = {
         "waiting": translate("Rows", "not measured"),
         "running": translate("Rows", "running…"),
@@ -64,7 +64,7 @@ def state_text(entry: Entry) -> str:
 
 
 def recorded_text(entry: Entry) -> str:
-    """The chip of a row that was recorded elsewhere, or before its kernels changed."""
+    """The chip of a row that was recorded on another machine, or before its kernels changed."""
     if not entry.recorded:
         return ""
     texts = [translate("Rows", "recorded"), entry.machine, translate("Rows", "older kernel") if entry.older else ""]
@@ -72,7 +72,7 @@ def recorded_text(entry: Entry) -> str:
 
 
 def verdict(entry: Entry) -> str:
-    """Right, wrong, unverified, or why there is no result; empty for a row of an earlier setting."""
+    """The verdict: right, wrong, unverified, or why there is no result; empty for a row of an earlier setting."""
     if entry.row is None or not entry.current:
         return ""
     if entry.failure:
@@ -99,7 +99,7 @@ def verdict_role(entry: Entry, colours: Colours) -> Role:
 
 
 def failure_text(entry: Entry) -> str:
-    """The sentence in place of a bar."""
+    """The sentence shown instead of a bar."""
     if not entry.current:
         return ""
     if entry.failure:
@@ -169,13 +169,13 @@ def _printed(entry: Entry) -> list[str]:
 
 
 def change_of(entry: Entry, results: Results) -> Change | None:
-    """How the kernel's time of a row changed since it was pinned."""
+    """How a row's kernel time changed since it was pinned."""
     before = results.pinned(entry)
     return change(before, entry.timed) if before is not None and entry.timed is not None else None
 
 
 def change_text(found: Change) -> str:
-    """A change with its verdict, "−12 % faster"; only "unsure" where one of the times is in doubt."""
+    """A change with its verdict, "−12 % faster"; only "unsure" if one of the times is unreliable."""
     verdicts = {
         "faster": translate("Rows", "faster"),
         "slower": translate("Rows", "slower"),
@@ -186,7 +186,7 @@ def change_text(found: Change) -> str:
 
 
 def speedup_text(entry: Entry, results: Results) -> str:
-    """The speed-up, or "unsure" where this row's time is in doubt."""
+    """The speed-up, or "unsure" if this row's time is unreliable."""
     return translate("Rows", "unsure") if entry.doubt("kernel") else times(results.speedup(entry.slot))
 
 
@@ -274,7 +274,7 @@ def sub_text(entry: Entry) -> str:
 
 
 def fair_text(bar: FairBar) -> str:
-    """A fair bar in words, with its clock."""
+    """A bar of the fair comparison as text, with its clock."""
     if bar.seconds is None or bar.entry is None:
         return translate("Rows", "{title}: not measured").format(title=bar.title)
     parts = [translate("Rows", "{title}: {time}").format(title=bar.title, time=seconds(bar.seconds)), bar.variant]

@@ -45,7 +45,7 @@ class Hint(QWidget):
         self._gone.start()
 
     def place(self) -> None:
-        """Lie at the lower right of the window."""
+        """Move to the lower right of the window."""
         around, metrics = self._around, self.fontMetrics()
         gap = metrics.averageCharWidth()
         width = min(metrics.horizontalAdvance(self.text) + 3 * gap, around.width())
@@ -272,8 +272,8 @@ class FullScreen(QObject):
 
 
 def _hides(widget: QWidget) -> bool:
-    """Whether a part is hidden beside what is shown. Windows look after themselves, and so does what a splitter, a
-    scroll area or the docks show and hide: they would show again, without end, what is hidden here."""
+    """Whether a part is hidden while another fills the screen. Windows are left alone, and so is what a splitter, a
+    scroll area or the docks show and hide: they would repeatedly show what is hidden here."""
     around = widget.parentWidget()
     own = isinstance(around, QAbstractScrollArea) or (isinstance(widget, QTabBar) and isinstance(around, QMainWindow))
     return not (widget.isWindow() or isinstance(widget, QSplitterHandle | Hint) or own)

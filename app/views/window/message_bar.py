@@ -101,10 +101,6 @@ class MessageBar(QFrame):
 
     # User actions
 
-    def close_message(self) -> None:
-        """Close the newest message."""
-        self._close(self.current())
-
     @Slot(object)
     def _close(self, message: Message | None) -> None:
         if message is not None:

@@ -36,9 +36,10 @@ def architecture_of(capability: tuple[int, int]) -> str:
 
 
 def transfer_abilities(index: int) -> dict[str, Any]:
-    """What a device's copies can do, as the driver says: how many copy engines work beside its kernels; whether pinned
-    host memory is `mapped` (kernels access it) and `portable` (pinned for every device); whether host and kernels may
-    access `managed` memory at once, so that single pages migrate; and the `peers` whose memory it reaches directly."""
+    """What a device's copies can do, as the driver says: how many copy engines work concurrently with its kernels;
+    whether pinned host memory is `mapped` (kernels access it) and `portable` (pinned for every device); whether host
+    and kernels may access `managed` memory at once, so that single pages migrate; and the `peers` whose memory it
+    reaches directly."""
     from cupy.cuda import runtime
 
     properties, count = runtime.getDeviceProperties(index), runtime.getDeviceCount()

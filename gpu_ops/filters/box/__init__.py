@@ -1,4 +1,5 @@
-"""The box filter: every output is the mean of a square around its pixel, with a radius large enough to matter."""
+"""The box filter: every output is the mean of a square around its pixel. Its radius is large enough that running sums
+pay."""
 
 from __future__ import annotations
 
@@ -54,12 +55,12 @@ MARCH = Counts(
 
 
 def _operations(adds: Callable[[int], int]) -> Callable[[Task], int]:
-    """Additions of a variant with `adds(window)` of them an output; the idle lanes of a warp make them as well."""
+    """Additions of a variant with `adds(window)` of them per output; idle lanes of a warp execute them as well."""
     return lambda task: -(-task.meta.size // 32) * 32 * adds(limits.window_of(task))
 
 
 def _loads(count: Callable[[Task], Accesses]) -> Callable[[Task], Accesses]:
-    """Loads of a kernel that loads like those of the mean filter, with one output a thread."""
+    """Loads of a kernel that loads like those of the mean filter, with one output per thread."""
     return lambda task: count(task.with_params(window=limits.window_of(task)).with_knobs(outputs=1))
 
 
@@ -76,7 +77,7 @@ def _hosts() -> tuple[Variant, ...]:
 def _in_floats(
     file: str, title: str, idea: str, plan: Callable[[PlanContext], Plan], counts: Counts, *rules: Rule
 ) -> Variant:
-    """A kernel that sums in the samples' own type."""
+    """A kernel whose sums have the samples' type."""
     most, exactness = limits.largest_floats, limits.FLOAT_SUMS
     return cuda(file, title, idea, plan, *rules, source="S3", largest=most, counts=counts, exactness=exactness)
 

@@ -1,20 +1,21 @@
 """The box filter on the CPU, by running sums, compiled by Numba: its time does not depend on the radius.
 
-For each row a line of column sums, one for each column and channel, over the rows of the window: the row that enters is
-added and the one that leaves is subtracted. Along the line a second running sum gives the outputs.
+For each row, a line of column sums over the rows of the window is updated, one sum per column and channel: the entering
+row is added and the leaving one is subtracted. Along the line a second running sum gives the outputs.
 
 * serial: one thread, row by row.
-* parallel: the image goes in pieces to all threads. In a piece of floats four rows are made together, so that four
-  sums along their lines hide each other's latency. A piece begins with a direct sum, and the pieces do not depend on
-  the threads: nor do the results.
+* parallel: the image is split into pieces for all threads. In a piece of floats, four rows are computed together, so
+  that four sums along their lines hide each other's latency. A piece begins with a direct sum, and the split does not
+  depend on the number of threads, so neither do the results.
 
-Floats are summed in float64: each output adds at most two roundings of 2^-53 of the sum an axis, which float32 hides.
-NaN and infinity would stay in the sums: they are refused. Integers are exact: line sums stay below 513 · 65535 < 2^31,
-sums of squares are int64, and the rounded quotient is taken in float64, whose error is below 3 · 2^-53 · 65536 while
-quotients lie at least 1 / (2 · 513²) off the halves.
+Floats are summed in float64: each output adds at most two roundings of 2^-53 of the sum per axis, which is negligible
+in float32. NaN and infinity would persist in the sums, so they are refused. Integers are exact: line sums stay below
+513 · 65535 < 2^31, sums of squares are int64, and the rounded quotient is computed in float64, whose error is below 3 ·
+2^-53 · 65536 while quotients differ from halves by at least 1 / (2 · 513²).
 
 Arrays are C-contiguous: x and out (H, W) or (H, W, C), uint8, uint16 or float32. Every element of out is written.
-Importing this module loads Numba: plans import it when they are made. The threads are numba.get_num_threads().
+Importing this module loads Numba: plans import it when they are created. The number of threads is
+numba.get_num_threads().
 """
 
 from __future__ import annotations
@@ -31,19 +32,20 @@ from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
 GROUP = 4
-"""Rows that a piece computes together."""
+"""Rows of a piece that are computed together."""
 PIECE = 4096
-"""Values of a row in a piece at least: four lines of float64 sums stay in a second-level cache."""
+"""The minimum number of values in a row of a piece: four lines of float64 sums stay in the L2 cache."""
 FEWEST_ROWS = 64
 BAND = 1 << 25
 """Values computed between two progress reports: tens of milliseconds."""
 
 
 class Strip(NamedTuple):
-    """Columns of an image from its top to its bottom; what is not `height`, `radius`, `border` or `pixels` is values.
+    """Columns of an image over its full height; all sizes but `height`, `radius`, `border` and `pixels` count values.
 
-    `width` is of a row, `step` of a pixel; a line of sums is `left` values beyond the image, `inside` ones from `first`
-    of a row on, and `right` beyond; outputs are `pixels` from `column` on. `places` is where its places begin.
+    `width` is the length of a row, `step` that of a pixel; a line of sums has `left` values outside the image, `inside`
+    values from `first` of a row on, and `right` values outside; outputs are `pixels` from `column` on. `places` is the
+    offset of its entries in the table of positions.
     """
 
     height: int
@@ -76,7 +78,7 @@ overload(mean_of, strict=False)(_mean_compiled)
 
 @piece
 def _change(target: Array, t: int, line: Array, s: int, x: Array, new: int, old: int, count: int, zero: Any) -> None:
-    """target[t + j] = line[s + j] + x[new + j] - x[old + j], where -1 stands for a row of zeros."""
+    """target[t + j] = line[s + j] + x[new + j] - x[old + j], where -1 means a row of zeros."""
     t, s = offset(t), offset(s)
     n, o = offset(max(new, 0)), offset(max(old, 0))
     if new >= 0 and old >= 0:
@@ -95,7 +97,8 @@ def _change(target: Array, t: int, line: Array, s: int, x: Array, new: int, old:
 
 @piece
 def _change_outside(lines: Array, t: int, s: int, x: Array, new: int, old: int, places: Array, zero: Any) -> None:
-    """As _change within `lines`, for what lies beyond the sides: `places` say where in a row it is read, or -1."""
+    """As _change within `lines`, for values outside the left and right edge: `places` has their position in a row, or
+    -1."""
     for j in range(places.size):
         total = zero + lines[s + j]
         if places[j] >= 0:
@@ -110,7 +113,7 @@ def _change_outside(lines: Array, t: int, s: int, x: Array, new: int, old: int, 
 def _next_line(
     lines: Array, t: int, s: int, x: Array, new: int, old: int, strip: Strip, places: Array, zero: Any
 ) -> None:
-    """The line at `t` is the one at `s` with the row that begins at `new` and without the one at `old`, or -1."""
+    """The line at `t` is the one at `s` plus the row that begins at `new` minus the row at `old`; -1 for no row."""
     left, inside = strip.left, strip.inside
     _change_outside(lines, t, s, x, new, old, places[:left], zero)
     first, last = new + strip.first if new >= 0 else -1, old + strip.first if old >= 0 else -1
@@ -120,7 +123,7 @@ def _next_line(
 
 @piece
 def _begin(row: int, strip: Strip) -> int:
-    """Where a row begins, read across the border; -1 where it is zero."""
+    """Where a row begins, mapped by the border rule; -1 if it is zero."""
     inside = place(row, strip.height, strip.border)
     return inside * strip.width if inside >= 0 else -1
 
@@ -146,7 +149,7 @@ def _along(
 def _along_four(
     lines: Array, size: int, out: Array, t: int, width: int, count: int, window: int, step: int, scale: float, zero: Any
 ) -> None:
-    """The same of four rows, `width` values apart, whose lines lie `size` values apart from the first on."""
+    """The same for four rows, `width` values apart, whose lines are `size` values apart from the first on."""
     ahead, step = offset(window * step), offset(step)
     for c in range(step):
         i, p = offset(c), offset(t) + c
@@ -171,9 +174,10 @@ def _along_four(
 
 @compiled
 def _first_line(x: Array, lines: Array, top: int, strip: Strip, places: Array, zero: Any) -> None:
-    """The line of row `top` in the first place of `lines`, by direct sums; the second place is overwritten.
+    """The line of row `top` in the first slot of `lines`, by direct sums; the second slot is overwritten.
 
-    Each line is made in another place than the one before: a loop over one place is not vectorised.
+    Each line is computed into another slot than the previous one: a loop with input and output in the same slot is not
+    vectorised.
     """
     size = strip.left + strip.inside + strip.right
     lines[size : 2 * size] = 0
@@ -196,8 +200,8 @@ def _rows(
     scale: float,
     zero: Any,
 ) -> None:
-    """Rows `top` to `bottom` of a strip, `group` (1 or GROUP) at a time where there are so many. The first place of
-    `lines` holds the line of row `top`; afterwards, if an even number of rows was made, that of row `bottom`."""
+    """Rows `top` to `bottom` of a strip, `group` (1 or GROUP) at a time as long as there are that many. The first slot
+    of `lines` has the line of row `top`; afterwards, if an even number of rows was computed, that of row `bottom`."""
     width, radius, step = strip.width, strip.radius, strip.step
     size, window = strip.left + strip.inside + strip.right, 2 * radius + 1
     row, s = top, 0
@@ -219,9 +223,10 @@ def _rows(
 
 
 def _pieces(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
-    """A worker's share of some pieces, each of `rows` rows of a strip, strip after strip; `strips` holds one a row.
+    """A worker's share of some pieces, each of `rows` rows of a strip, strip after strip; `strips` has one strip per
+    row.
 
-    `numbers` are the first piece and behind the last, rows, and how many of them are made together.
+    `numbers` are the first piece, the one after the last, rows, and the number of rows computed together.
     """
     x, out, lines, strips, places, numbers, scale, zero = given(arguments)
     begin, share, rows, group = numbers[0], numbers[1] - numbers[0], numbers[2], numbers[3]
@@ -235,7 +240,8 @@ def _pieces(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 
 def _strips(shape: tuple[int, ...], radius: int, border: str, columns: int) -> tuple[list[Strip], Array]:
-    """The image in strips of at most `columns` pixels, and where in a row what lies beyond their sides is read."""
+    """The image in strips of at most `columns` pixels, and the positions in a row from which values outside the strip
+    are read."""
     height, width, step = shape[0], shape[1], shape[2] if len(shape) == 3 else 1
     strips, places = [], [np.empty(0, np.int64)]
     for column in range(0, width, columns):
@@ -273,7 +279,7 @@ def _line_type(dtype: np.dtype[Any]) -> Any:
 
 
 def serial(x: Array, out: Array, radius: int, border: str) -> None:
-    """Means over the square of 2 · radius + 1 pixels a side into `out`, on one thread."""
+    """Means over the square with a side of 2 · radius + 1 pixels into `out`, on one thread."""
     (strip,), places = _strips(x.shape, radius, border, x.shape[1])
     line, target = flat(x), out.reshape(-1, copy=False)
     scale, zero = 1 / (2 * radius + 1) ** 2, _zero(x.dtype)
@@ -281,13 +287,13 @@ def serial(x: Array, out: Array, radius: int, border: str) -> None:
     _first_line(line, lines, 0, strip, places, zero)
     band = 2 * (BAND // strip.width // 2) or 2
     for first in range(0, strip.height, band):
-        if first:  # a call of one band reports no progress, which would take longer than the band
+        if first:  # a call of one band reports no progress, because a report would take longer than the band
             advance(first, strip.height)
         _rows(line, target, lines, first, min(first + band, strip.height), strip, places, 1, scale, zero)
 
 
 def parallel(x: Array, out: Array, radius: int, border: str) -> None:
-    """Means over the square of 2 · radius + 1 pixels a side into `out`, on all threads."""
+    """Means over the square with a side of 2 · radius + 1 pixels into `out`, on all threads."""
     window, step = 2 * radius + 1, x.shape[2] if x.ndim == 3 else 1
     strips, places = _strips(x.shape, radius, border, max(PIECE // step, 4 * window))
     rows, group = GROUP * (max(2 * window, FEWEST_ROWS) // GROUP), GROUP if x.dtype.kind == "f" else 1

@@ -1,4 +1,4 @@
-"""How exact each variant of the box filter is, which tasks it does not take.
+"""How exact each variant of the box filter is, and which tasks it does not support.
 
 Tolerances are relative to the largest magnitude of input and reference; integers are exact in every variant. eps is
 2^-23 for float32: an ulp of the largest magnitude is eps/2 to eps of it.
@@ -16,10 +16,11 @@ from gpu_ops.task import Task
 from gpu_ops.types import Exactness, Rule
 
 OPENCV_EXACT = {"uint8": 163**2, "uint16": 9**2}
-"""Most values in a square whose mean OpenCV rounds right for every sum: it multiplies by 1 / count in float32, which is
-too coarse for larger squares (wrong first at 165² and 11², found by all sums beside a half)."""
+"""The maximum number of values in a square for which OpenCV rounds the mean of every sum correctly: it multiplies by 1
+/ count in float32, which is too coarse for larger squares (the first errors are at 165² and 11², found by testing all
+sums next to a half)."""
 TABLE = 64
-"""eps that differences of a table's doubles may cost."""
+"""The error in eps that differences of a float64 table may cause."""
 
 
 def window_of(task: Task) -> int:
@@ -28,24 +29,25 @@ def window_of(task: Task) -> int:
 
 
 def _eps(task: Task, count: float) -> float:
-    """So many eps of floats; integers are exact."""
+    """A tolerance in eps for floats; integers are exact."""
     return 0.0 if task.dtype.kind == "u" else count * float(np.finfo(task.dtype).eps)
 
 
 def running_tolerance(task: Task) -> float:
-    """Sums in double: half an eps where a row's mean is stored, half where the square's is, and what drifts.
+    """Sums in float64: half an eps where a row's mean is stored, half where the square's is, and the drift.
 
-    Each output of a double running sum adds two roundings of at most 2^-53 of the sum: 2 N · 2^-53 of the largest value
-    on an axis of N, less than eps / 100 up to N = 5 · 10^6. So 2 eps, which is at most 4 ulp of the largest value.
+    Each output of a float64 running sum adds two roundings of at most 2^-53 of the sum: 2 N · 2^-53 of the largest
+    value on an axis of N, less than eps / 100 up to N = 5 · 10^6. So 2 eps, which is at most 4 ulp of the largest
+    value.
     """
     return _eps(task, 2)
 
 
 def sum_tolerance(task: Task) -> float:
-    """Sums in the sample's own type, each value weighed by 1 / window as it enters.
+    """Sums in the samples' own type, each value multiplied by 1 / window as it enters.
 
-    After k of window values a sum is at most k / window of the largest value, and rounding takes eps / 2 of it: that
-    adds up to (window + 1) / 4 eps a pass. The weights' own rounding takes eps / 2 a pass, the reference's nothing.
+    After k of window values a sum is at most k / window of the largest value, and rounding loses eps / 2 of it: that
+    adds up to (window + 1) / 4 eps per pass. Rounding the weights loses eps / 2 per pass, the reference nothing.
     """
     return _eps(task, window_of(task) / 2 + 3)
 
@@ -56,17 +58,17 @@ def table_tolerance(task: Task) -> float:
 
 
 def table_loss(height: int, width: int, window: int) -> float:
-    """Most that a square's mean loses to a table of doubles, of the largest value.
+    """The maximum error of a square's mean from a float64 table, relative to the largest value.
 
-    An entry of i rows and j columns sums i · j values, and rounding took at most i · j (i + j) / 2 · 2^-53 from it on
-    the way; four of them make a square.
+    An entry of i rows and j columns sums i · j values, with an accumulated rounding error of at most i · j (i + j) / 2
+    · 2^-53; four of them give a square.
     """
     rows, columns = height + window - 1, width + window - 1
     return 2 * rows * columns * (rows + columns) * 2.0**-53 / window**2
 
 
 def _inexact(task: Task) -> float:
-    """The same of a task in eps, where it is too much; none of integers, which are exact up to 2^53."""
+    """The same error of a task in eps, if it is too large; 0 for integers, which are exact up to 2^53."""
     if task.dtype.kind == "u":
         return 0.0
     height, width = task.meta.shape[:2]
@@ -75,7 +77,7 @@ def _inexact(task: Task) -> float:
 
 
 def _misrounds(task: Task) -> int:
-    """The most values whose means OpenCV rounds right, where there are more; else 0."""
+    """The number of averaged values, if it is more than OpenCV rounds correctly; else 0."""
     most = OPENCV_EXACT.get(task.meta.dtype, 0)
     return most if window_of(task) ** 2 > most else 0
 
@@ -103,7 +105,7 @@ TABLE_FINITE = finite_only("its table propagates NaN and infinity to everything 
 TABLE_EXACT = Rule(
     _inexact, "its table of {meta.shape[1]} × {meta.shape[0]} pixels could lose {found:.0f} eps; choose a larger radius"
 )
-"""A table of doubles is exact enough for the image."""
+"""A float64 table is exact enough for the image."""
 TILE_FITS = shared_fits(tile_bytes, never={"param radius": (256,)})
 FLOATS_ONLY = not_of("uint8", "uint16", words="integers are exact in variant 8, ring buffer; choose that one")
 SEGMENTS_FIT = segments_fit(window_of, "choose a larger radius")

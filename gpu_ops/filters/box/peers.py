@@ -3,8 +3,8 @@
 `x` and `out` are C-contiguous images (H, W) or (H, W, C), uint8, uint16 or float32; every element of `out` is written.
 
 SciPy's uniform filter is a running sum over a whole axis. It truncates integers after each axis, so integers are
-filtered into float64 and rounded there, at the peer's own cost. The number of values averaged is odd, so no mean lies
-on a half and rounding to even is rounding half up.
+filtered into float64 and rounded there, and this cost is included. The number of values averaged is odd, so no mean is
+a half and rounding to even equals rounding half up.
 
 OpenCV's blur runs sums along both axes, in float64 for float32, and rounds integers once.
 """

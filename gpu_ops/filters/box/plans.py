@@ -27,11 +27,11 @@ from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 
 TILE = 32
-"""Rows of a block of the transposing variant; its kernel says the same."""
+"""Rows of a block of the transposing variant; the same constant is in its kernel."""
 
 
 def defines(ctx: PlanContext, float_sums: str) -> dict[str, Value]:
-    """The defines of the box kernels. 513² values of 8 bits stay below 2^32, of 16 bits they do not."""
+    """The defines of the box kernels. Sums of 513² 8-bit values stay below 2^32, those of 16-bit values do not."""
     integer = ctx.dtype.kind == "u"
     exact = "unsigned int" if ctx.dtype.itemsize == 1 else "unsigned long long"
     return {
@@ -56,18 +56,18 @@ class Launches:
         return self.ctx.empty(np.float32 if self.ctx.dtype.kind == "f" else np.uint32)
 
     def plane(self, part: str, *arrays: DeviceArray, name: str, shared: int = 0) -> Launch:
-        """A thread for each value of the image; with so many bytes for a tile."""
+        """One thread per value of the image, with this number of bytes for a tile."""
         block, ctx = block_shape(self.block), self.ctx
         grid = grid2d(ctx.height, ctx.columns, block)
         loops = tile_loops(ctx, *block, block[1], int(ctx.params["radius"])) if shared else {}
         return self._launch(part, grid, (*block, 1), arrays, name, shared, loops)
 
     def lines(self, part: str, count: int, *arrays: DeviceArray, name: str) -> Launch:
-        """A thread for each of `count` lines."""
+        """One thread per line, of `count` lines."""
         return self._launch(part, grid1d(count, self.block), (self.block, 1, 1), arrays, name)
 
     def row_tiles(self, part: str, *arrays: DeviceArray, name: str) -> Launch:
-        """A block for each TILE rows of a channel."""
+        """One block per TILE rows of a channel."""
         grid = (grid1d(self.ctx.height, TILE)[0], self.ctx.channels, 1)
         before = -(-(2 * int(self.ctx.params["radius"]) + 1) // TILE)
         loops = {"tiles along a row": -(-self.ctx.width // TILE), "tiles of the first window": before}
@@ -154,14 +154,15 @@ double = partial(_in_one_pass, "double")
 
 
 def cupyx(device: Device, task: Task) -> Plan:
-    """cupyx's separable correlation; integers go through exact sums and a rounding kernel, whose cost is counted."""
+    """cupyx's separable correlation; integers are summed exactly and rounded by a further kernel, whose cost is
+    included."""
     ndimage, x = device.library("cupyx.scipy.ndimage"), task.x
     window, mode = window_of(task), SCIPY_MODES[task.params["border"]]
     out = device.empty(x.shape, x.dtype)
     if x.dtype.kind == "f":
         targets = [device.empty(x.shape, x.dtype), out]
         return Plan(tuple(along_axes(ndimage.uniform_filter1d, x, window, targets, mode)), {"image": out})
-    # It sums with whole weights in float64. Sums of 16-bit rows stay below 2^32, of squares they do not.
+    # It sums with integer weights in float64. Sums of 16-bit rows stay below 2^32, those of squares do not.
     last = np.uint32 if x.dtype.itemsize == 1 else np.float64
     targets = [device.empty(x.shape, np.uint32), device.empty(x.shape, last)]
     steps = along_axes(ndimage.correlate1d, x, device.upload(np.ones(window, np.uint32)), targets, mode)
@@ -170,7 +171,7 @@ def cupyx(device: Device, task: Task) -> Plan:
 
 
 def cucim(device: Device, task: Task) -> Plan:
-    """cuCIM's local mean, two separable correlations; it returns its own memory, and the copy out of it is counted."""
+    """cuCIM's local mean, two separable correlations; it returns its own memory, and the copy out of it is included."""
     filters, cupy, x = device.library("cucim.skimage.filters"), device.library("cupy"), task.x
     out = device.empty(x.shape, x.dtype)
 

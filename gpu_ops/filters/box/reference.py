@@ -11,8 +11,8 @@ from gpu_ops.task import Task
 
 
 def reference(task: Task) -> dict[str, np.ndarray[Any, Any]]:
-    """{"image": means} over the square of 2 · radius + 1 pixels a side around each pixel of an image (H, W) or
-    (H, W, C), channel by channel.
+    """{"image": means} over the square with a side of 2 · radius + 1 pixels around each pixel of an image (H, W) or (H,
+    W, C), channel by channel.
 
     float64 for floats; for integers their own dtype, exact, rounded half up. NaN and infinity reach every output whose
     square holds them. The parameters are radius and border.

@@ -1,8 +1,8 @@
-"""Expected thread-level global loads of the 3×3 kernels, edge blocks and partial blocks included.
+"""Expected thread-level global loads of the 3×3 kernels, including edge blocks and partial blocks.
 
-A thread whose neighbours all lie inside the image, or are mapped into it, loads nine values, and nine weights where
-those are in global memory. With border zero it loads neither a neighbour outside the image nor its weight. So a block's
-loads are the neighbours of its rows times those of its columns. Two passes load twice.
+A thread whose neighbours are all inside the image, or are mapped into it, loads nine values, and nine weights if those
+are in global memory. With border zero it loads neither a neighbour outside the image nor its weight. So a block's loads
+are the product of the neighbours of its rows and those of its columns. Two passes load twice.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gpu_ops.types import Accesses
 
 
 def per_tap(loads: int, skips: bool = True) -> Callable[[Task], Accesses]:
-    """Access counts of a kernel with so many loads for each neighbour; `skips` says whether it leaves out neighbours
+    """Access counts of a kernel with this number of loads per neighbour; `skips` tells whether it skips neighbours
     outside the image with border zero."""
 
     def count(task: Task) -> Accesses:
@@ -30,8 +30,8 @@ def per_tap(loads: int, skips: bool = True) -> Callable[[Task], Accesses]:
 
 
 def _neighbours(n: int, step: int, per_block: int, zero: bool) -> list[int]:
-    """Neighbours along a line of n values, itself included, of each block's values; with `zero` without those
-    outside."""
+    """The number of neighbours along a line of n values, the value itself included, for each block; with `zero` those
+    outside are not counted."""
     counts = []
     for first in range(0, n, per_block):
         last = min(first + per_block, n)

@@ -1,11 +1,11 @@
-"""How every variant of the 3×3 convolution makes and finishes its sums.
+"""How every variant of the 3×3 convolution computes and rounds its sums.
 
-Integer samples, all of matrix, divisor and offset whole: floor((sum + offset · divisor + floor(divisor / 2)) / divisor)
-is rounding half up. It is exact in int32 where no sum can leave that, else in float64: sums stay below 2^53, and
-there no quotient of whole numbers is rounded across a whole one.
-Integer samples, something not whole: floor(sum / divisor + (offset + 1/2)) in float64, products and sums rounded one by
-one in the order of the matrix, so that all variants of this package agree to the last bit.
-Floating samples: weights are divided beforehand, sums are in the samples' type.
+Integer samples, with an integer matrix, divisor and offset: floor((sum + offset · divisor + floor(divisor / 2)) /
+divisor) is rounding half up. It is exact in int32 if no sum can exceed that, else in float64: sums stay below 2^53, and
+no quotient of integers below that is rounded across an integer. Integer samples with other weights: floor(sum / divisor
++ (offset + 1/2)) in float64, with products and sums rounded one by one in the order of the matrix, so that all variants
+of this package are bit-identical. Floating-point samples: weights are divided beforehand, sums are in the samples'
+type.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ def _typed(kind: Any, matrix: Array, bias: float, divisor: float, offset: float)
 
 
 def is_whole(params: Values) -> bool:
-    """Whether weights, divisor and offset are all whole numbers: integers are exact then."""
+    """Whether weights, divisor and offset are all integers, so that results of integers are exact."""
     return all(float(v).is_integer() for v in (*params["matrix"], params["divisor"], params["offset"]))
 
 
 def gain(params: Values) -> float:
-    """sum(|weights|) / divisor: the most that one pass magnifies a value by, without the offset."""
+    """sum(|weights|) / divisor: the maximum gain of one pass, without the offset."""
     return float(np.abs(params["matrix"]).sum() / params["divisor"])
 
 
 def largest(task: Task) -> float:
-    """The largest magnitude of samples of which every pass stays finite, in its sums and with the offset."""
+    """The largest magnitude of samples for which every pass stays finite, in its sums and with the offset."""
     params = task.params
     most, offset, lost = gain(params), abs(params["offset"]), tolerance(task)
     left = top(task.meta.dtype) * (1 - min(lost, 0.5))
@@ -71,8 +71,8 @@ def largest(task: Task) -> float:
 
 
 def least(task: Task) -> float:
-    """The least scale of floats: the largest result that samples of this size can have, in the last pass. What cancels
-    in the sums was rounded at their size."""
+    """The minimum scale of floats: the largest result that samples of this size can have in the last pass. Terms that
+    cancel in the sums were rounded at their size."""
     if task.dtype.kind == "u":
         return 0.0
     result, offset = task.meta.largest or largest_magnitude(task.x), abs(float(task.params["offset"]))
@@ -85,9 +85,9 @@ def tolerance(task: Task) -> float:
     """The error that a variant may have, as a share of the scale: the largest value of an integer type, else `least`.
 
     Floats: rounding the weight, nine products and eight sums loses at most 6 eps of sum(|weights|) / divisor times the
-    largest input, and adding the offset one of the result. A second pass magnifies what the first one lost, and loses
-    as much again. The float64 reference does so, too. Integers: nothing where all is whole; else half a level, for
-    results are rounded, and what rounding errors add; see also `scales` of the reference.
+    largest input, and adding the offset one eps of the result. A second pass amplifies the error of the first one, and
+    adds as much again. So does the float64 reference. Integers: no error with integer weights; else half a level,
+    because results are rounded, plus rounding errors; see also `scales` of the reference.
     """
     dtype = task.meta.dtype
     if dtype.startswith("uint"):
@@ -97,7 +97,7 @@ def tolerance(task: Task) -> float:
 
 
 def lost_levels(task: Task) -> float:
-    """What a pass over integers may lose in float64, in levels: an eps of the largest sum for each weight, product and
+    """The error of a pass over integers in float64, in levels: an eps of the largest sum for each weight, product and
     sum."""
     params = task.params
     largest = gain(params) * float(np.iinfo(task.dtype).max) + abs(float(params["offset"])) + 1
@@ -105,8 +105,8 @@ def lost_levels(task: Task) -> float:
 
 
 def is_dyadic(params: Values) -> bool:
-    """Whether float64 holds all products and sums over integers exactly: no rounding error decides what a half is
-    rounded to."""
-    places = 1 << 16  # 16 bits behind the point, 10 before it, 16 of a sample, 4 of the sum
+    """Whether float64 represents all products and sums over integers exactly: no rounding error decides how a half is
+    rounded."""
+    places = 1 << 16  # 16 fractional bits, 10 integer bits, 16 of a sample, 4 of the sum
     numbers = (*params["matrix"], params["offset"])
     return np.log2(params["divisor"]).is_integer() and all((float(v) * places).is_integer() for v in numbers)

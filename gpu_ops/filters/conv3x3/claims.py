@@ -28,7 +28,7 @@ def _experiment(size: str, channels: int, passes: int = 1) -> Mapping[str, Any]:
 
 RGB = _experiment("4096x4096", 3)
 ODD_WIDTH = _experiment("4099x4096", 1)
-"""Rows of 4099 bytes: only every 128th begins at a line of the cache."""
+"""Rows of 4099 bytes: only every 128th begins at a cache line."""
 TWO_PASSES = _experiment("4096x4096", 1, passes=2)
 
 

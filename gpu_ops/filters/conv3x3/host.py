@@ -1,12 +1,12 @@
-"""The 3×3 convolution on the CPU: the plain loop on one thread, and the same by rows on all of them, compiled by Numba.
+"""The 3×3 convolution on the CPU: the plain loop on one thread, and the same by rows on all threads, compiled by Numba.
 
-Inside the image nine neighbours are added with no test for the border; the loop along a row is one that compilers turn
-into vector instructions. Only pixels at the edges look up where each neighbour is read. What integers are rounded by is
-said in gpu_ops.filters.conv3x3.arithmetic; a whole sum is divided by multiplying (sum + 1/2) with 1 / divisor in
-float64, which lies at least half a divisor's part from a whole number: far more than the product is rounded by.
+Inside the image nine neighbours are added without a test for the border; compilers vectorise the loop along a row. Only
+pixels at the edges look up the position of each neighbour. Rounding of integers is described in
+gpu_ops.filters.conv3x3.arithmetic; an integer sum is divided by multiplying (sum + 1/2) with 1 / divisor in float64,
+which differs from an integer by at least 1 / (2 · divisor): far more than the product's rounding error.
 
 Arrays are C-contiguous: x and out (H, W) or (H, W, C), uint8, uint16, float32 or float64. Every element of out is
-written. Importing this module loads Numba: plans import it when they are made.
+written. Importing this module loads Numba: plans import it when they are created.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BAND = 1 << 24
 
 
 def finished(total: Any, bias: Any, divisor: Any, add: Any, top: Any) -> Any:
-    """A sum as a sample; `divisor` is its reciprocal for whole sums. `top` is the type's largest value."""
+    """A sum converted to a sample; `divisor` is its reciprocal for integer sums. `top` is the type's maximum."""
     raise NotImplementedError("for compiled code only")
 
 
@@ -39,7 +39,7 @@ def _finished_compiled(total: Any, bias: Any, divisor: Any, add: Any, top: Any) 
         return lambda total, bias, divisor, add, top: min(
             max(np.int32((np.float64(np.int32(total + bias)) + 0.5) * divisor), np.int32(0)), np.int32(top)
         )
-    # Cutting to the range comes before the conversion, which then cuts off what is above a whole number.
+    # Clamping comes before the conversion, which then truncates.
     return lambda total, bias, divisor, add, top: np.int32(
         min(max((total + bias) / divisor + add, 0.0), np.float64(top))
     )
@@ -52,7 +52,8 @@ overload(finished, strict=False)(_finished_compiled)
 def _row(
     x: Array, above: int, here: int, below: int, out: Array, t: int, count: int, step: int, w: Any, how: Any
 ) -> None:
-    """out[t + j] for j below count: `above`, `here` and `below` are where the first one's middle neighbours lie."""
+    """out[t + j] for j below count: `above`, `here` and `below` are the positions of the first output's three middle
+    neighbours."""
     bias, divisor, add, top = how
     a, b, c, t, s = offset(above), offset(here), offset(below), offset(t), offset(step)
     for j in range(offset(count)):
@@ -66,8 +67,8 @@ def _row(
 def _edge(
     x: Array, row: int, column: int, out: Array, height: int, columns: int, step: int, border: int, w: Any, how: Any
 ) -> None:
-    """One value whose neighbours are looked up. `column` counts values; zeros take part, so that infinite weights and
-    signs come out as everywhere."""
+    """One value whose neighbours are looked up. `column` counts values; zeros are multiplied too, so that infinite
+    weights and signs give the same results as elsewhere."""
     bias, divisor, add, top = how
     pixel, channel = column // step, column % step
     total = w[0] * x.dtype.type(0)
@@ -84,7 +85,7 @@ def _edge(
 def _rows(
     x: Array, out: Array, first: int, last: int, height: int, columns: int, step: int, border: int, w: Any, how: Any
 ) -> None:
-    """Rows `first` to `last`: _row where all neighbours have a place, _edge for the rest."""
+    """Rows `first` to `last`: _row if all neighbours are inside, _edge for the rest."""
     for row in range(first, last):
         above, below = place(row - 1, height, border), place(row + 1, height, border)
         begin, end = min(step, columns), max(columns - step, min(step, columns))
@@ -129,7 +130,7 @@ def _bands(x: Array, out: Array, how: Arithmetic, border: str) -> Iterator[tuple
     sizes = height, x.size // height, step, BORDERS.index(border)
     rows = BAND * height // x.size or 1
     for first in range(0, height, rows):
-        if first:  # a call of one band reports no progress, which would take longer than the band
+        if first:  # a call of one band reports no progress, because a report would take longer than the band
             advance(first, height)
         part = first, min(first + rows, height)
         yield *arrays, *part, *sizes, how.weights, how.bias, divisor, how.offset, top

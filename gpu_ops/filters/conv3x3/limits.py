@@ -1,4 +1,4 @@
-"""Tasks that variants of the 3×3 convolution do not take, and why."""
+"""Tasks that variants of the 3×3 convolution do not support, and why."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""The 3×3 convolution by SciPy and OpenCV, at the price of keeping the contract.
+"""The 3×3 convolution by SciPy and OpenCV, including the cost of fulfilling the contract.
 
-The caller passes the modules; this file imports only NumPy. `x` and `out` are C-contiguous, images (H, W) or
-(H, W, C). Every element of `out` is written. Both correlate, as the contract does, and both leave out weights of 0.
+The caller passes the modules; this file imports only NumPy. `x` and `out` are C-contiguous, images (H, W) or (H, W, C).
+Every element of `out` is written. Both correlate, as the contract does, and both skip weights of 0.
 
-SciPy cuts integers off instead of rounding them, and lets them wrap around. OpenCV rounds halves to even, where it
-rounds at all; it adds up in float32 for a result of the input's type. So both filter integers into float64, and the
-sums are finished here, at the peer's own cost. Only where nothing is to be rounded – whole weights, divisor 1 and sums
-that float32 holds exactly – OpenCV's own result is right and is used.
+SciPy truncates integers instead of rounding them, and lets them overflow. OpenCV rounds halves to even, if it rounds at
+all; it accumulates in float32 for a result of the input's type. So both filter integers into float64, and the sums are
+divided and rounded here, and this cost is included. Only if nothing is to be rounded – integer weights, divisor 1 and
+sums that float32 represents exactly – OpenCV's own result is correct and is used.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Array = np.ndarray[Any, Any]
 
 EXACT_IN_FLOAT32 = 1 << 24
 CHUNK = 1 << 16
-"""Sums finished at a time: they stay in the caches."""
+"""Sums divided and rounded at a time: they stay in the cache."""
 
 
 def scipy(ndimage: Any, x: Array, out: Array, how: Arithmetic, border: str) -> None:
-    """ndimage.correlate, channel by channel at once."""
+    """ndimage.correlate, on all channels in one call."""
     sums = out if x.dtype.kind == "f" else np.empty(x.shape)
     weights = how.weights.astype(np.float64).reshape(3, 3, *[1] * (x.ndim - 2))
     ndimage.correlate(x, weights, output=sums, mode=SCIPY_MODES[border])
@@ -55,7 +55,7 @@ def _needs_no_rounding(dtype: np.dtype[Any], how: Arithmetic) -> bool:
 
 
 def sums_fit_float32(dtype: np.dtype[Any], how: Arithmetic) -> bool:
-    """Whether float32 holds every sum of weighted integers of this type, with the bias, exactly."""
+    """Whether float32 represents every sum of weighted integers of this type, with the bias, exactly."""
     largest = np.abs(how.weights.astype(np.float64)).sum() * np.iinfo(dtype).max + abs(float(how.bias))
     return how.weights.dtype.kind == "i" and bool(largest < EXACT_IN_FLOAT32)
 
@@ -66,7 +66,8 @@ def _add_offset(out: Array, how: Arithmetic) -> None:
 
 
 def _finish(sums: Array, out: Array, how: Arithmetic) -> None:
-    """(sums + bias) / divisor + offset, cut to the range of `out` and down to whole numbers. It overwrites `sums`."""
+    """(sums + bias) / divisor + offset, clamped to the range of `out` and rounded down to integers. It overwrites
+    `sums`."""
     flat, target = sums.reshape(-1, copy=False), out.reshape(-1, copy=False)
     top = float(np.iinfo(out.dtype).max)
     for first in range(0, flat.size, CHUNK):

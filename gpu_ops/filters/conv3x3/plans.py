@@ -1,4 +1,4 @@
-"""Plans of the 3×3 convolution: the steps of each variant, one a pass, and the memory that it allocates."""
+"""Plans of the 3×3 convolution: the steps of each variant, one per pass, and the memory that it allocates."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 
 PADDING = 128
-"""Bytes that rows padded by hand are a multiple of."""
+"""Explicitly padded rows are a multiple of this number of bytes."""
 VALUES, WARP = 128, 32
-"""Values, or pixels, of a row that a block of 32 threads works on where each takes four."""
+"""Values, or pixels, of a row per block of 32 threads if each thread computes four."""
 ROWS = 8
-"""Rows that a warp walks down in warp_rows."""
+"""Rows that a warp processes in sequence in warp_rows."""
 WEIGHT_TYPES = {"int32": "int", "float32": "float", "float64": "double"}
 
 
 class Passes:
-    """The shared part of all kernels' plans: the arithmetic, the weights in constant or in global memory, and a step
-    for each pass."""
+    """The common part of all kernels' plans: the arithmetic, the weights in constant or in global memory, and a step
+    per pass."""
 
     def __init__(self, ctx: PlanContext, in_constant: bool = False) -> None:
         self.ctx = ctx
@@ -40,7 +40,7 @@ class Passes:
 
     @property
     def finish(self) -> tuple[Any, Any, Any]:
-        """The scalars that finish a sum."""
+        """The scalars by which a sum is divided and rounded."""
         return self.how.bias, self.how.divisor, self.how.offset
 
     @property
@@ -54,7 +54,7 @@ class Passes:
         return self.ctx.kernel(part, **types, INTEGER=int(self.ctx.dtype.kind == "u"), **more)
 
     def grid(self, across: int = 32, down: int = 1) -> tuple[int, int, int]:
-        """Blocks that cover the lines, each so many values wide and `down` rows per thread high."""
+        """Blocks that cover the lines, each of this width in values, with `down` rows per thread."""
         return grid2d(self.ctx.height, self.ctx.columns, (across, self.block[1] * down))
 
     def steps(self, step: Callable[[DeviceArray, DeviceArray, str], Any], arrays: Sequence[DeviceArray]) -> list[Any]:
@@ -92,7 +92,7 @@ def constant(ctx: PlanContext) -> Plan:
 
 
 def warp_rows(ctx: PlanContext) -> Plan:
-    """A warp walks down a strip."""
+    """Each warp processes a strip of rows from top to bottom."""
     passes = Passes(ctx)
     values = min(VALUES, ctx.columns)
     loops = {"rows": min(ROWS, ctx.height), "values of a row": -(-(values + 2 * ctx.channels) // WARP)}
@@ -102,7 +102,7 @@ def warp_rows(ctx: PlanContext) -> Plan:
 
 
 def rgba(ctx: PlanContext) -> Plan:
-    """RGB goes through RGBA and back; RGBA is filtered as it is."""
+    """RGB is converted to RGBA and back; RGBA is filtered as it is."""
     passes = Passes(ctx)
     kernel, grid = passes.kernel(), grid2d(ctx.height, ctx.width, passes.block[:2])
     sizes = (np.int32(ctx.height), np.int32(ctx.width), passes.border)
@@ -122,7 +122,7 @@ def rgba(ctx: PlanContext) -> Plan:
 
 
 def packed(ctx: PlanContext) -> Plan:
-    """Words through shared memory."""
+    """32-bit words through shared memory."""
     passes = Passes(ctx)
     grid, stride = passes.grid(VALUES * ctx.channels), np.int32(packed_stride(ctx.task))
     words = -(-min(VALUES * ctx.channels, ctx.columns) * ctx.dtype.itemsize // 4)
@@ -132,7 +132,7 @@ def packed(ctx: PlanContext) -> Plan:
 
 
 def padded(ctx: PlanContext) -> Plan:
-    """Rows a multiple of 128 bytes apart, in memory of our own."""
+    """Rows at a pitch of a multiple of 128 bytes, in allocated memory."""
     itemsize, count = ctx.dtype.itemsize, ctx.params["passes"] + 1
     pitch = -(-(ctx.columns * itemsize) // PADDING) * PADDING
     whole = [ctx.device.empty((ctx.height, pitch // itemsize), ctx.dtype) for _ in range(count)]
@@ -151,8 +151,8 @@ def pitched(ctx: PlanContext) -> Plan:
 def _pitched(
     ctx: PlanContext, memory: Sequence[DeviceArray], rows: Sequence[DeviceArray], pitch: int, pitch_argument: Any
 ) -> Plan:
-    """A 2D copy into rows that lie `pitch` bytes apart, passes there, and a 2D copy out. Kernels take `memory`
-    and `pitch_argument`."""
+    """A 2D copy into rows with a pitch of `pitch` bytes, passes there, and a 2D copy out. Kernels take `memory` and
+    `pitch_argument`."""
     passes = Passes(ctx)
     kernel, flat, note = passes.kernel(), (ctx.height, ctx.columns), f"pitch {pitch} bytes"
 
@@ -189,8 +189,8 @@ def fused(ctx: PlanContext) -> Plan:
 
 
 def packed_stride(task: Task) -> int:
-    """Bytes between the lines of `packed` in shared memory: a part of a row, the halo on both sides, and the ends of
-    words."""
+    """Bytes between the lines of `packed` in shared memory: a part of a row, the halo on both sides, and the rest of
+    partial words."""
     return -(-((VALUES + 4) * task.meta.channels * task.meta.itemsize + 16) // 16) * 16
 
 
@@ -208,8 +208,9 @@ def warp_rows_bytes(task: Task) -> int:
 
 
 def cupyx(device: Device, task: Task) -> Plan:
-    """cupyx's correlation; integers go through float64 sums and a rounding kernel, whose cost is counted. cupyx sums
-    integers in float32: where that is not exact, they are converted to float64 before, which is counted as well."""
+    """cupyx's correlation; integers are summed in float64 and rounded by a further kernel, whose cost is included.
+    cupyx sums integers in float32: if that is inexact, they are first converted to float64, which is included as
+    well."""
     ndimage, cupy, x = device.library("cupyx.scipy.ndimage"), device.library("cupy"), task.x
     how, float_ = arithmetic(x.dtype, task.params), x.dtype.kind == "f"
     kind = x.dtype.type if float_ else np.float64
@@ -248,5 +249,5 @@ def arguments(task: Task) -> tuple[Any, ...]:
 
 
 def passes_of(task: Task) -> int:
-    """How often the filter is applied."""
+    """The number of passes."""
     return int(task.params["passes"])

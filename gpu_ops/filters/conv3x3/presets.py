@@ -1,4 +1,4 @@
-"""Well-known 3×3 matrices, by name. Integers cut negative results off: an offset makes them visible."""
+"""Well-known 3×3 matrices, by name. Integers clamp negative results to 0: an offset makes them visible."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The reference of the 3×3 convolution: nine shifted copies times their weights, added in the order of the matrix.
 
-Exact in int64 for integers where weights, divisor and offset are whole, else in float64. Bands of rows go to all
-threads: NumPy releases the interpreter's lock while it works on one.
+Exact in int64 for integers with integer weights, divisor and offset, else in float64. All threads share the bands of
+rows: NumPy releases the interpreter's lock while it computes one.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ BAND = 1 << 20
 
 
 def reference(task: Task) -> dict[str, Array]:
-    """{"image": the result} of an image (H, W) or (H, W, C), channel by channel: float64 for floats; for integers cut
-    to their range, in their own dtype where all numbers are whole, else in float64 and not rounded. A second pass
-    starts from the result of the first, which is rounded half up."""
+    """{"image": the result} of an image (H, W) or (H, W, C), channel by channel: float64 for floats; for integers
+    clamped to their range, in their own dtype if all numbers are integers, else in float64 and not rounded. A second
+    pass starts from the result of the first, which is rounded half up."""
     result, passes = task.x, task.params["passes"]
     for done in range(passes):
         with stage(done, passes):
@@ -39,8 +39,8 @@ def reference(task: Task) -> dict[str, Array]:
 
 
 def scales(task: Task, tolerance: float) -> Array | None:
-    """The scale of each element of integers after two passes, where a sum of the first one may lie so near to a half
-    that rounding errors decide: in the second one a level more or less weighs as much as its weight. None elsewhere."""
+    """The scale of each element of integers after two passes, if a sum of the first one may be so close to a half that
+    rounding errors decide: in the second pass an error of one level is multiplied by its weight. None otherwise."""
     params = task.params
     if task.dtype.kind == "f" or params["passes"] == 1 or is_whole(params) or arithmetic.is_dyadic(params):
         return None
@@ -57,7 +57,7 @@ def scales(task: Task, tolerance: float) -> Array | None:
 
 
 def _convolve(array: Array, params: Values, whole: bool) -> Array:
-    """One pass; of integers to `whole` ones of their type, or to float64 in its range."""
+    """One pass; for integers to `whole` ones of their type, or to float64 in its range."""
     out = np.empty(array.shape, array.dtype if array.dtype.kind == "u" and whole else np.float64)
     rows = max(BAND * len(array) // array.size, 1)
     bands = [slice(first, min(first + rows, len(array))) for first in range(0, len(array), rows)]
@@ -74,7 +74,7 @@ def _band(array: Array, out: Array, params: Values, rows: slice) -> None:
     source = padded(array, around, params["border"]).astype(np.int64 if exact else np.float64)
     source, factor = with_headroom(source, float(np.abs(params["matrix"]).sum()))
     total = np.zeros((height, *array.shape[1:]), source.dtype)
-    with np.errstate(invalid="ignore"):  # infinity times 0 is NaN here as everywhere
+    with np.errstate(invalid="ignore"):  # infinity times 0 is NaN here as in all variants
         for place, weight in enumerate(params["matrix"]):
             v, u = divmod(place, 3)
             total += source.dtype.type(weight) * source[v : v + height, u : u + width]
@@ -82,7 +82,7 @@ def _band(array: Array, out: Array, params: Values, rows: slice) -> None:
 
 
 def _finish(total: Array, dtype: np.dtype[Any], params: Values, factor: float, whole: bool) -> Array:
-    """Samples from sums and the factor that `with_headroom` gave, which is 1 for integers."""
+    """Samples from sums and the factor returned by `with_headroom`, which is 1 for integers."""
     divisor, offset = params["divisor"], params["offset"]
     if total.dtype.kind == "i":
         by = int(divisor)

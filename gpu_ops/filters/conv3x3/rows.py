@@ -1,4 +1,4 @@
-"""The plan of the 3×3 convolution that fetches vectors of 16 bytes and works in registers."""
+"""The plan of the 3×3 convolution that loads 16-byte vectors and computes in registers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpu_ops.plan import DeviceArray, Launch, Plan
 
 
 def rows(ctx: PlanContext) -> Plan:
-    """A few rows of 16 bytes per thread."""
+    """A few rows of 16-byte vectors per thread."""
     passes = Passes(ctx, in_constant=True)
     division, magic, most = quotient(passes.how, ctx.dtype)
     taps = tap_bytes(passes.how) if division and ctx.dtype == np.uint8 else None
@@ -40,11 +40,11 @@ def rows(ctx: PlanContext) -> Plan:
 
 
 def quotient(how: Arithmetic, dtype: np.dtype[Any]) -> tuple[int, int, int]:
-    """How a sum is divided: (1, 0, most) by one; (2, magic, most) as the upper half of a product with magic, where that
-    is exact for all of 0 … most; (0, 0, 0) any other way. `most` is the largest sum whose quotient is a sample.
+    """How a sum is divided: (1, 0, most) by one; (2, magic, most) as the upper half of a product with magic, if that is
+    exact for all of 0 … most; (0, 0, 0) in any other way. `most` is the largest sum whose quotient is a sample.
 
-    With magic = ceil(2^32 / d) the product is n · 2^32 / d + n · e / d, e = magic · d - 2^32. Its upper half is
-    floor(n / d) as long as n · e < 2^32: n / d lies at least 1 / d below the next whole number.
+    With magic = ceil(2^32 / d) the product is n · 2^32 / d + n · e / d, e = magic · d - 2^32. Its upper half is floor(n
+    / d) as long as n · e < 2^32, because n / d is at least 1 / d below the next integer.
     """
     if how.weights.dtype != np.int32:
         return 0, 0, 0
@@ -57,7 +57,8 @@ def quotient(how: Arithmetic, dtype: np.dtype[Any]) -> tuple[int, int, int]:
 
 
 def tap_bytes(how: Arithmetic) -> np.ndarray[Any, Any] | None:
-    """Each row of weights as the bytes of an int32, the first lowest and the fourth zero; None where one is no byte."""
+    """Each row of weights as the bytes of an int32, the first lowest and the fourth zero; None if one exceeds a
+    byte."""
     if np.any(how.weights != how.weights.astype(np.int8)):
         return None
     padded = np.zeros((3, 4), np.int8)

@@ -25,24 +25,26 @@ SHOWS = ("l2_bytes", "bank_conflicts", "launches")
 
 
 def work1d(task: Task) -> Work:
-    """The signal read once, the results written once, one real transform of every segment; two for a round trip."""
+    """Minimum work: the signal is read once, the results are written once, one real transform per segment; two for a
+    round trip."""
     cut = forms.Cut.of(task)
     return _work(task, outputs.OUTPUTS1D, cut.count * cut.length * cut.channels, cut.length)
 
 
 def work2d(task: Task) -> Work:
-    """The image read once, the results written once, one real transform; two for a round trip."""
+    """Minimum work: the image is read once, the results are written once, one real transform; two for a round trip."""
     return _work(task, outputs.OUTPUTS2D, task.meta.size, task.meta.shape[0] * task.meta.shape[1])
 
 
 def work_mask(task: Task) -> Work:
-    """The image read once, the results written once, one real transform forward and one inverse."""
+    """Minimum work: the image is read once, the results are written once, one real transform forward and one
+    inverse."""
     forward = _work(task, outputs.OUTPUTS_MASK, task.meta.size, task.meta.shape[0] * task.meta.shape[1])
     return Work(forward.bytes_read, forward.bytes_written, 2 * forward.flops)
 
 
 def _work(task: Task, all_outputs: Sequence[Output], values: int, length: int) -> Work:
-    """Of real transforms of `length` over that many values in all: half the 5 N log2 N of complex ones."""
+    """Operations of real transforms of `length` over that many values in total: half the 5 N log2 N of complex ones."""
     given = [o.form(task) for o in all_outputs if holds(o.when, task.params)]
     written = sum(math.prod(form.shape) * np.dtype(form.dtype).itemsize for form in given)
     transforms = 2 if task.params.get("result") == "round trip" else 1

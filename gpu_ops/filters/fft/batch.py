@@ -1,6 +1,7 @@
-"""The filters of transforms alone, in batches: a signal cut into lines, an image into square tiles, each transformed.
+"""The filters of batched transforms: a signal cut into lines, or an image into square tiles, each transformed.
 
-This is what libraries of Fourier transforms are timed with: complex numbers or samples in, spectra out, nothing around.
+This is how libraries of Fourier transforms are benchmarked: complex numbers or samples in, spectra out, and nothing
+else.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ PARAMS2D = (
 @dataclass(frozen=True)
 class Batch:
     """How an input is cut: `down` tiles of `height` rows below each other, `across` tiles of `width` points side by
-    side; a signal has tiles of one row, one below the other. `channels` are interleaved and transformed apart. A row of
-    the input has `row` values."""
+    side; a signal has tiles of one row, one below the other. `channels` are interleaved and transformed separately. A
+    row of the input has `row` values."""
 
     complex: bool
     rank: int
@@ -87,7 +88,7 @@ class Batch:
 
     @property
     def bins(self) -> int:
-        """Results of a row of a tile: of real samples half a spectrum, from zero to half the rate."""
+        """The number of results in a row of a tile: for real samples half a spectrum, from zero to half the rate."""
         return self.width if self.complex else self.width // 2 + 1
 
     @property
@@ -97,23 +98,23 @@ class Batch:
 
     @property
     def points(self) -> int:
-        """Complex numbers or samples that are transformed."""
+        """The number of complex numbers or samples that are transformed."""
         return self.rows * self.across * self.width * self.channels
 
     @property
     def whole_rows(self) -> bool:
-        """Whether the tiles use every value of a row, so that they lie in memory without gaps."""
+        """Whether the tiles use every value of a row, so that they are contiguous in memory."""
         return self.row == self.across * self.width * self.channels * (2 if self.complex else 1)
 
     @property
     def operations(self) -> int:
-        """5 N log2 N of complex transforms, half of that of real ones."""
+        """Operations: 5 N log2 N for complex transforms, half of that for real ones."""
         stages = math.log2(max(self.width * self.height, 2))
         return round((5 if self.complex else 2.5) * self.points * stages)
 
 
 def spectra(task: Task) -> Form:
-    """(lines, bins) of a signal, the spectra of tiles in the tiles' places of an image; real samples of several
+    """(lines, bins) of a signal, the spectra of tiles at the tiles' positions of an image; real samples of several
     channels add an axis."""
     batch = Batch.of(task)
     more = () if batch.complex else task.meta.shape[task.meta.of_kind.rank :]
@@ -131,7 +132,7 @@ def spectra(task: Task) -> Form:
 
 
 def tolerance(task: Task) -> float:
-    """Of one transform of a tile or line, relative to the largest magnitude of all results."""
+    """The tolerance of one transform of a tile or line, relative to the largest magnitude of all results."""
     return limits.tolerance_of(task, transformed(task))
 
 
@@ -142,7 +143,7 @@ def transformed(task: Task) -> int:
 
 
 def least(task: Task) -> float:
-    """The smallest sums that a type holds without loss."""
+    """The smallest sums that a type represents without loss of precision."""
     return transformed(task) * float(np.finfo(real_type(task)).smallest_normal)
 
 
@@ -150,7 +151,8 @@ OUTPUTS = (Output("spectra", "spectrum", "", tolerance, least, spectra, own_scal
 
 
 def check(task: Task) -> None:
-    """Raises ParamError for an input that has no such numbers, or too few for one transform."""
+    """Raises ParamError for an input whose values cannot be the requested numbers, or that is too small for one
+    transform."""
     meta, params = task.meta, task.params
     most = 2 if meta.of_kind.rank == 1 else 1
     if params["numbers"] == COMPLEX and meta.channels > most:
@@ -169,14 +171,14 @@ def check(task: Task) -> None:
 
 
 def work(task: Task) -> Work:
-    """Each value that is transformed read once, each spectrum written once."""
+    """Minimum work: each transformed value read once, each spectrum written once."""
     batch, form = Batch.of(task), spectra(task)
     read = batch.points * (2 if batch.complex else 1) * task.meta.itemsize
     return Work(read, math.prod(form.shape) * np.dtype(form.dtype).itemsize, batch.operations)
 
 
 def largest(task: Task) -> float:
-    """The largest samples of which no sum overflows."""
+    """The largest magnitude of samples for which no sum overflows."""
     return limits.largest_of(task, transformed(task))
 
 

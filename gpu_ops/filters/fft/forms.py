@@ -18,11 +18,11 @@ from gpu_ops.task import Task
 Array = np.ndarray[Any, Any]
 
 SPECTROGRAM_SEGMENT = 256
-"""Samples of a spectrogram's segment where the parameter is 0."""
+"""Samples of a spectrogram's segment if the parameter is 0."""
 PEAKS = 16
 """Rows of the table of peaks."""
 PIECE = 4096
-"""Values of a piece that one block adds up or looks through, where the most pieces allow it."""
+"""The number of values per piece that one block reduces or searches, unless that gives too many pieces."""
 MOST_PIECES = 256
 
 
@@ -38,8 +38,8 @@ def complex_type(task: Task) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class Cut:
-    """How a signal is cut: `count` segments of `length` samples, each `step` after the one before; what is left at the
-    end is not used. The whole signal is one segment, unless the result is an average or a spectrogram."""
+    """How a signal is cut: `count` segments of `length` samples, at intervals of `step`; the rest at the end is not
+    used. The whole signal is one segment, unless the result is an average or a spectrogram."""
 
     length: int
     step: int
@@ -77,7 +77,7 @@ class Cut:
 
     @property
     def doubled(self) -> slice:
-        """The bins of a one-sided spectrum that stand for two frequencies: all but zero and half the rate."""
+        """The bins of a one-sided spectrum that represent two frequencies: all but zero and half the rate."""
         return slice(1, (self.length + 1) // 2)
 
 
@@ -93,13 +93,13 @@ def _channels(task: Task) -> tuple[tuple[int, ...], tuple[Axis, ...]]:
 
 
 def full_scale(task: Task) -> float:
-    """What 0 dB of a level stands for: the largest value of integer samples, 1 of floating ones."""
+    """The amplitude of 0 dB: the largest value of integer samples, 1 for floating-point ones."""
     kind = np.dtype(task.meta.dtype)
     return float(np.iinfo(kind).max) if kind.kind == "u" else 1.0
 
 
 def least_amplitude(task: Task) -> float:
-    """The amplitude of the lowest level, of full scale."""
+    """The amplitude of the lowest level, relative to full scale."""
     return float(10 ** (task.params["floor"] / 20))
 
 
@@ -182,8 +182,8 @@ def values2d(task: Task) -> Form:
 
 
 def ring_of(ky: Any, kx: Any, height: int, width: int) -> Any:
-    """The ring that bins ky, kx of a spectrum (0 … half the extent, as whole numbers) lie in. All steps are in float64,
-    each rounded by itself, so that everybody who does the same gets the same rings."""
+    """The ring of the bins ky, kx of a spectrum (0 … half the extent, as integers). All steps are in float64, each
+    rounded separately, so that every implementation gets the same rings."""
     longest = max(height, width)
     y, x = np.asarray(ky * longest) / height, np.asarray(kx * longest) / width
     return np.floor(np.sqrt(y * y + x * x) + 0.5).astype(np.int64)
@@ -199,5 +199,5 @@ def radial(task: Task) -> Form:
 
 
 def pieces_of(n: int) -> int:
-    """The pieces of n values that blocks add up or look through."""
+    """The pieces of n values that blocks reduce or search."""
     return min(MOST_PIECES, -(-n // PIECE))

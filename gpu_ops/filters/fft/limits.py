@@ -1,18 +1,18 @@
-"""How exact the results are, and which samples they hold for.
+"""How exact the results are, and for which samples.
 
 A transform of N values adds log2 N times; each step rounds by half an ulp of what it adds, u = 2^-24 of a float32. The
-tolerances are a few times u · log2 N of the largest value, with room for Bluestein's method, which transforms three
-times; the errors of right variants stay below a half of them. Squares, and a transform followed by its inverse,
-have twice the error of one transform.
+tolerances are a few times u · log2 N of the largest value, which includes Bluestein's method with its three transforms;
+the errors of correct variants stay below half of them. Squares, and a transform followed by its inverse, have twice the
+error of one transform.
 
-A phase is off by as many radians as its value by shares of its magnitude: a value of magnitude a that is off by a share
-e of the largest magnitude A turns by at most π/2 · e A / a. At the floor no more than PHASE_TOLERANCE is allowed. Each
-phase is judged on that scale of its own, with the tolerance of a transform.
+The error of a phase in radians is the error of its value relative to its magnitude: a value of magnitude a with an
+error of a share e of the largest magnitude A has a phase error of at most π/2 · e A / a. At the floor at most
+PHASE_TOLERANCE is allowed. Each phase has its own scale, with the tolerance of a transform.
 
-A level is a logarithm: a magnitude a that is off by a share e of the largest one A is off by 20 log10(1 + e A / a) dB,
-at most 8.686 e A / a. Below the floor all levels are the same, so no error is larger than 8.686 e A / 10^(floor / 20).
-Each level is judged on that scale of its own, with the tolerance of a transform; the logarithm's own rounding, which is
-a few ulps of the level, is a share of e as well.
+A level is a logarithm: a magnitude a with an error of a share e of the largest one A has an error of 20 log10(1 + e A /
+a) dB, at most 8.686 e A / a. Levels are clamped to the floor, so no error is larger than 8.686 e A / 10^(floor / 20).
+Each level has its own scale, with the tolerance of a transform; the logarithm's own rounding, which is a few ulps of
+the level, is a share of e as well.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from gpu_ops.task import Task
 from gpu_ops.types import Rule
 
 PHASE_FLOOR = 1e-5
-"""Of the largest magnitude: a value below it counts as noise, and its phase is 0."""
+"""Relative to the largest magnitude: a value below it counts as noise, and its phase is 0."""
 PHASE_TOLERANCE = {"float32": 0.05, "float64": 1e-8}
-"""Of π, the most: errors of 1.5e-6 or 3e-13 of the largest magnitude, at the floor."""
+"""The maximum phase error at the floor, as a share of π: errors of 1.5e-6 or 3e-13 of the largest magnitude."""
 PEAK_TOLERANCE = {"float32": 2e-3, "float64": 1e-9}
-"""Of the largest frequency, and of the largest height."""
+"""Relative to the largest frequency, and to the largest height."""
 SMALLEST_BLOCK = 32
-"""Threads of a block at least."""
+"""The minimum threads per block."""
 FAST_SINE = math.hypot(2**-21.41, 2**-21.19)
-"""Most that a twiddle of __sincosf is off between -π and π, as the CUDA Programming Guide states it for its parts."""
+"""The maximum error of a twiddle factor from __sincosf between -π and π, from the CUDA Programming Guide's bounds."""
 FAST_SINE_CAVEAT = (
     "twiddles of __sincosf are off by up to 5.5e-7, several times a float's own rounding, and so much more is allowed "
     "for each factor of two of the length"
@@ -46,7 +46,8 @@ FAST_SINE_CAVEAT = (
 
 
 def several_values(kind: Kind, count: Callable[[Task], int]) -> Rule:
-    """More than one value enters a coefficient, of which there are `count(task)`: of one there is nothing to launch."""
+    """More than one value enters a coefficient, of which there are `count(task)`: for a single one there is nothing to
+    launch."""
     return Rule(
         lambda task: count(task) == 1,
         "one value is its own transform, for which no kernel runs; choose a variant on the CPU",
@@ -62,37 +63,37 @@ def transformed(task: Task) -> int:
 
 
 def tolerance_of(task: Task, count: int) -> float:
-    """Of one transform of so many values, relative to the largest magnitude of the result."""
+    """The tolerance of one transform of this number of values, relative to the largest magnitude of the result."""
     return 2 * float(np.finfo(real_type(task)).eps) * (math.log2(count) + 4)
 
 
 def transform_tolerance(task: Task) -> float:
-    """Of one transform, relative to the largest magnitude of the result."""
+    """The tolerance of one transform, relative to the largest magnitude of the result."""
     return tolerance_of(task, transformed(task))
 
 
 def square_tolerance(task: Task) -> float:
-    """Of the square of a magnitude, and of a transform followed by its inverse."""
+    """The tolerance of the square of a magnitude, and of a transform followed by its inverse."""
     return 2 * transform_tolerance(task)
 
 
 def density_tolerance(task: Task) -> float:
-    """Of mean power densities of all segments, or of a ring of bins, which are summed in float64."""
+    """The tolerance of mean power densities of all segments, or of a ring of bins, which are summed in float64."""
     meta = task.meta
     count = 4 * max(meta.shape[:2]) if meta.of_kind.rank == 2 else Cut.of(task).count
     return square_tolerance(task) + count * float(np.finfo(np.float64).eps)
 
 
 def fast_sine_error(count: int) -> float:
-    """What twiddles by fast sine add to the tolerance of a transform of so many values. A stage of radix R has twiddles
-    that are products of log2 R such ones at most, so that each bit of the length counts once; the four more are
-    Bluestein's."""
+    """The additional tolerance of twiddle factors by fast sine for a transform of this number of values. The factors of
+    a stage of radix R are products of at most log2 R such ones, so that each bit of the length counts once; the four
+    more are Bluestein's."""
     return FAST_SINE * (math.log2(count) + 4)
 
 
 def phase_scales(task: Task, sizes: Array, floor: Array, tolerance: float) -> Array:
-    """Of each phase in radians what a whole largest magnitude of error would do to it; below the floor all are 0.
-    `sizes` are the magnitudes, `floor` is that of each channel."""
+    """The error in radians of each phase per error of one largest magnitude; below the floor all phases are 0. `sizes`
+    are the magnitudes, `floor` is that of each channel."""
     most = max(float(sizes.max()), float(np.max(floor)), least_spectrum(task))
     enlarged = np.minimum(math.pi / 2 * most / np.maximum(sizes, floor), most_phase(task) / tolerance)
     return np.asarray(np.where(sizes < floor, 1.0, enlarged))
@@ -109,8 +110,8 @@ def peak_tolerance(task: Task) -> float:
 
 
 def most_of_peaks(task: Task) -> tuple[float, ...]:
-    """The largest scale of each column of a table of peaks: that of a frequency lets it be off by a quarter of what two
-    bins lie apart, and by the rounding of its type, however many bins there are."""
+    """The largest scale of each column of a table of peaks: that of a frequency allows an error of a quarter of the bin
+    spacing, and the rounding of its type, for any number of bins."""
     eps, meta = float(np.finfo(real_type(task)).eps), task.meta
     if meta.of_kind.rank == 2:
         spacings = [(1 / n, 0.5) for n in meta.shape[:2]]
@@ -122,8 +123,8 @@ def most_of_peaks(task: Task) -> tuple[float, ...]:
 
 
 def round_trip_tolerance(task: Task) -> float:
-    """Relative to the largest sample, or of integers to their range. They come back exactly while no error comes near
-    to half a level: right variants stay below a half of what is allowed for."""
+    """Relative to the largest sample, or for integers to their range. Integers are recovered exactly as long as no
+    error is close to half a level: correct variants stay below half of the allowed error."""
     if task.meta.dtype.startswith("float"):
         return square_tolerance(task)
     most = np.iinfo(task.meta.dtype).max
@@ -131,23 +132,23 @@ def round_trip_tolerance(task: Task) -> float:
 
 
 def mask_tolerance(task: Task) -> float:
-    """Relative to the largest sample. Of integers half a level, for they are rounded, and a half of what is allowed for
-    floats: right variants stay below that, and a whole level would be as much as a wrong way of rounding takes."""
+    """Relative to the largest sample. For integers half a level, because they are rounded, and half of what is allowed
+    for floats: correct variants stay below that, while a wrong rounding mode errs by a whole level."""
     if task.meta.dtype.startswith("float"):
         return square_tolerance(task)
     return float(0.5 / np.iinfo(task.meta.dtype).max + transform_tolerance(task))
 
 
 def level_scales(task: Task, sizes: Array) -> Array:
-    """Of each level in dB what a whole largest magnitude of error would do to it, and the level itself. `sizes` are
-    magnitudes, of full scale, and no less than the floor."""
+    """The error in dB of each level per error of one largest magnitude, and the level itself. `sizes` are magnitudes,
+    relative to full scale, clamped to the floor."""
     most = max(float(sizes.max()), least_magnitude(task) / full_scale(task))
     return np.asarray(20 / math.log(10) * most / sizes + np.abs(20 * np.log10(sizes)))
 
 
 def phase_floor(task: Task, largest: float) -> float:
-    """The magnitude below which a phase is 0: PHASE_FLOOR of the largest, and no less than numbers that a type holds
-    without loss."""
+    """The magnitude below which a phase is 0: PHASE_FLOOR of the largest, and at least the smallest numbers that a type
+    represents without loss of precision."""
     return max(PHASE_FLOOR * largest, transformed(task) * float(np.finfo(real_type(task)).smallest_normal))
 
 
@@ -161,15 +162,16 @@ def _weights(task: Task) -> tuple[float, float]:
 
 
 def mean_additions(count: int) -> float:
-    """Additions on the longest way of a value into the mean of so many, which is in float64 everywhere: in a thread of
-    the smallest block its share of a piece, then a tree, then all pieces; and the division."""
+    """The longest chain of additions of a value into the mean of this number of values, which is computed in float64
+    everywhere: in a thread of the smallest block its share of a piece, then a tree, then all pieces; and the
+    division."""
     pieces = pieces_of(count)
     return count / pieces / SMALLEST_BLOCK + 12 + pieces
 
 
 def _offset(task: Task) -> float:
-    """The size of what may remain where the mean is taken off, 0 where it is not: an eighth of the largest sample, or
-    more where the roundings of the mean, half an eps of the largest sample each, exceed the tolerance of that."""
+    """The possible size of the remainder after the mean is subtracted, 0 if it is not: an eighth of the largest sample,
+    or more if the roundings of the mean, half an eps of the largest sample each, exceed the tolerance of that."""
     if task.params.get("detrend", "none") == "none":
         return 0.0
     kind, count = np.dtype(task.meta.dtype), transformed(task)
@@ -183,8 +185,8 @@ def _smallest(task: Task) -> float:
 
 
 def least_spectrum(task: Task) -> float:
-    """The size of the sums that cancel: the mean before it is taken off; of tiny samples, the smallest sums that a type
-    holds without loss."""
+    """The size of the sums that cancel: the mean before it is subtracted; for tiny samples, the smallest sums that a
+    type represents without loss of precision."""
     return max(_offset(task) * _weights(task)[0], transformed(task) * _smallest(task))
 
 
@@ -206,8 +208,8 @@ def least_peaks(task: Task) -> float:
 
 
 def largest(task: Task) -> float:
-    """The largest samples of which no sum, and no square that is asked for, overflows. Bluestein's method has sums that
-    exceed those of the samples by the square root of the length."""
+    """The largest magnitude of samples for which no sum, and no requested square, overflows. Bluestein's method has
+    sums that exceed those of the samples by the square root of the length."""
     return largest_of(task, transformed(task))
 
 

@@ -1,11 +1,11 @@
-"""The mask in the frequency domain: how much of each frequency is left, from 0 to 1.
+"""The mask in the frequency domain: the gain of each frequency, from 0 to 1.
 
-`below(r, edge)` is 1 up to edge - softness / 2, 0 from edge + softness / 2 on, and half a period of a cosine between;
-without softness it is 1 up to the edge, inclusive. r is the distance from zero frequency, in cycles per pixel.
+`below(r, edge)` is 1 up to edge - softness / 2, 0 from edge + softness / 2 on, and half a period of a cosine in
+between; without softness it is 1 up to the edge, inclusive. r is the distance from zero frequency, in cycles per pixel.
 
-low: below(r, high). high: 1 - below(r, low). band: both multiplied. notch: 1 - below(d, radius) for the distance d from
-(fy, fx), times the same for the mirror image (-fy, -fx), so that real images stay real; distances are around the edges
-of the spectrum, where 1/2 and -1/2 are the same frequency.
+low: below(r, high). high: 1 - below(r, low). band: the product of both. notch: 1 - below(d, radius) for the distance d
+from (fy, fx), times the same for the mirror image (-fy, -fx), so that real images stay real; distances wrap around the
+edges of the spectrum, where 1/2 and -1/2 are the same frequency.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def transfer(params: Values, ky: Array, kx: Array, height: int, width: int) -> A
 
 
 def _around(difference: Array) -> Array:
-    """The shortest way around the spectrum."""
+    """The distance with wrap-around of the spectrum."""
     return np.asarray(difference - np.rint(difference))
 
 
 def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Values in the type of an image: integers rounded half up and kept in their range."""
+    """Values in the type of an image: integers rounded half up and clamped to their range."""
     if dtype.kind == "f":
         return values
     return np.clip(np.floor(values + 0.5), 0, np.iinfo(dtype).max).astype(dtype)

@@ -1,8 +1,8 @@
-"""The outputs of the three filters: which the result asks for, in which unit, and how exact.
+"""The outputs of the three filters: which of them a result includes, their units, and their accuracy.
 
-Magnitudes in decibels are a scale of a view; only the level of an image is an output in decibels, of full scale: 255 of
-uint8, 65535 of uint16, 1 of floats, as the amplitude of a constant. Frequencies are in hertz where the rate of a signal
-is known, else in cycles per sample, and a sample counts as a second.
+Magnitudes in decibels are a scale of a view; only the level of an image is an output in decibels, relative to full
+scale: 255 for uint8, 65535 for uint16, 1 for floats, as the amplitude of a constant. Frequencies are in hertz if the
+rate of a signal is known, else in cycles per sample, and a sample counts as a second.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gpu_ops.types import Output
 
 
 class Judged(NamedTuple):
-    """How an Output is judged: its tolerance, and its scale or the least one."""
+    """How the error of an Output is judged: its tolerance, and its scale or the minimum one."""
 
     tolerance: Callable[[Task], float]
     least: Callable[[Task], float] = lambda task: 0.0
@@ -30,7 +30,7 @@ class Judged(NamedTuple):
 
 TRANSFORM = Judged(limits.transform_tolerance, limits.least_spectrum)
 AMPLITUDE = Judged(limits.transform_tolerance, limits.least_magnitude)
-# A level of 0 dB is no level of nothing.
+# A level of 0 dB is not the level of zero.
 LEVEL = Judged(limits.transform_tolerance, lambda task: 1.0, reference.level_scales)
 DENSITY = Judged(limits.density_tolerance, limits.least_density)
 ANGLE = Judged(limits.transform_tolerance, lambda task: math.pi, reference.phase_scales)
@@ -43,7 +43,7 @@ EXACT = Judged(lambda task: 0.0)
 def _output(
     id: str, kind: ViewKind, unit: str, form: Callable[[Task], Form], judged: Judged, *results: str, period: float = 0.0
 ) -> Output:
-    """An output with a scale of its own, which these results ask for."""
+    """An output with its own scale, requested by these results."""
     tolerance, least, scales, most = judged
     when = {"result": results}
     return Output(

@@ -1,4 +1,4 @@
-"""The parameters of the three filters, and what does not suit an input."""
+"""The parameters of the three filters, and the checks against an input."""
 
 from __future__ import annotations
 

@@ -2,16 +2,16 @@
 
 A bin is a peak if it is the largest of all bins up to w bins away, the first of equal ones, more than twice every bin
 that is exactly w away, and no less than a tenth of the largest value, where bins less than w away from zero frequency
-count a thousandth: a large mean hides nothing but rounding errors. w is the reach of a tone under the window (LOBES):
-wherever a tone lies between bins, it is one peak; in a flat or smooth spectrum there is none.
+count a thousandth: a large mean hides nothing but rounding errors. w is the reach of a tone under the window (LOBES): a
+tone at any position between bins is one peak; in a flat or smooth spectrum there is none.
 
 * Signals: the bins of a one-sided spectrum but the first and the last; neighbours beyond its ends do not count. The
   order is that of the frequencies, 16 are kept, and the count says how many there are. The values are those of the
   output, magnitude or power density. Of a one-sided one, the first bin, and the last one of an even length, count
-  twice, because the others stand for both signs of a frequency; of a two-sided one, the first half is taken.
+  twice, because the others represent both signs of a frequency; of a two-sided one, the first half is taken.
 * Images: of each pair of mirrored bins the one with fy > 0, or on fy = 0 and fy = 1/2 the one with 0 <= fx <= 1/2, and
   not zero frequency. Neighbours are counted around the edges; an extent below 2 w + 1 has no peaks. The order is by fy,
-  then by fx as the bins lie, 0 … 1/2, then -1/2 … 0.
+  then by fx in the order of the bins, 0 … 1/2, then -1/2 … 0.
 * The frequency is the vertex of a parabola through the logarithms of the bin and its two neighbours (of images: along
   each axis), where a neighbour counts as at least a hundredth of the bin. The height is the bin's own value.
 
@@ -32,15 +32,15 @@ FLOOR, NEAR_ZERO, EDGE, LEAST = 0.1, 1e-3, 0.5, 0.01
 
 
 def _vertex(before: Array, here: Array, after: Array) -> Array:
-    """How far the vertex of the parabola lies from the bin, in bins."""
+    """The distance between the vertex of the parabola and the bin, in bins."""
     a, b, c = (np.log(np.maximum(v, LEAST * here)) for v in (before, here, after))
     bend = a - 2 * b + c
     return np.asarray(np.where(bend < 0, 0.5 * (a - c) / np.where(bend < 0, bend, 1.0), 0.0))
 
 
 def _stands_out(here: Array, other: Array, far: bool, later: bool, noise: float) -> Array:
-    """Whether bins stand above a neighbour, if the comparison may err by `noise`; a negative one makes it strict. `far`
-    neighbours are as far away as may be; an equal value that comes `later` does no harm."""
+    """Whether bins exceed a neighbour, if the comparison may err by `noise`; a negative one makes it strict. `far`
+    neighbours are at the maximum distance; an equal value that comes `later` does not count."""
     if far:
         return np.asarray(EDGE * here > other - noise)
     return np.asarray(here >= other - noise if later else here > other - noise)
@@ -56,8 +56,8 @@ def levels(values: Array, length: int, one_sided: bool) -> Array:
 
 
 def _possible(values: Array, floor: float, reach: int, noise: float) -> Array:
-    """Where values reach the floor and, but for the ends of the last axis, stand above their far neighbours along it:
-    a first look in whole arrays, which leaves few bins to look at one by one."""
+    """Where values reach the floor and, except at the ends of the last axis, exceed their far neighbours along it: a
+    vectorised preselection, after which few bins remain to be tested one by one."""
     result: Array = values >= floor - noise
     if values.shape[-1] > 2 * reach:
         inner, least = result[..., reach:-reach], EDGE * values[..., reach:-reach] + noise
@@ -118,7 +118,7 @@ def rows2d(values: Array, places: Array) -> Array:
 
 
 def table(rows: Array) -> Array:
-    """The first rows, as many as are kept, and zeros below."""
+    """The first rows, up to the maximum number, padded with zeros."""
     result = np.zeros((PEAKS, rows.shape[1]))
     result[: len(rows)] = rows[:PEAKS]
     return result

@@ -1,7 +1,7 @@
 """The references: NumPy's and SciPy's transforms and estimates in double precision.
 
-A reference leaves elements undecided (masked) where rounding errors alone decide: the phase of a value at the floor,
-and the peaks from the first one on that a comparison within the tolerance may or may not find.
+A reference masks elements as undecided if they depend on rounding errors alone: the phase of a value at the floor, and
+the peaks from the first one on that a comparison within the tolerance may or may not find.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 
 
 def reference1d(task: Task) -> dict[str, Array]:
-    """The outputs of fft1d that the parameters ask for. Densities are SciPy's welch and spectrogram."""
+    """The outputs of fft1d that the parameters request. Densities are SciPy's welch and spectrogram."""
     cut, result = Cut.of(task), task.params["result"]
     x = task.x.astype(np.float64)
     if result == "round trip":
@@ -43,7 +43,7 @@ def reference1d(task: Task) -> dict[str, Array]:
 
 
 def _sided(task: Task, cut: Cut, one: Array) -> Array:
-    """The half of a spectrum that is asked for, or both."""
+    """The requested half of a spectrum, or both."""
     return one if task.params["sides"] == "one" else _both_sides(one, cut.length)
 
 
@@ -55,8 +55,8 @@ def _one_sided(cut: Cut, x: Array) -> Array:
 
 
 def _without_means(x: Array, axes: tuple[int, ...]) -> Array:
-    """Samples in float64 less the mean of each channel. NumPy adds channels that lie side by side one sample after the
-    other, which rounds as often; the mean of what is left has what that lost."""
+    """Samples in float64 with the mean of each channel subtracted. NumPy adds interleaved channels sequentially, with a
+    larger rounding error; subtracting the mean of the remainder corrects it."""
     centred = x - x.mean(axis=axes)
     return np.asarray(centred - centred.mean(axis=axes))
 
@@ -94,7 +94,7 @@ def _spectrogram(cut: Cut, x: Array) -> Array:
     from scipy.signal import spectrogram
 
     power = np.asarray(spectrogram(x, **_how(cut), scaling="density", mode="psd", axis=0)[2])
-    return np.moveaxis(power, -1, 1)  # SciPy puts the times behind the channels
+    return np.moveaxis(power, -1, 1)  # SciPy's time axis comes after the channels
 
 
 def _phase(task: Task, spectrum: Array) -> Array:
@@ -114,7 +114,7 @@ def _sizes(task: Task, spectrum: Array) -> tuple[Array, Array]:
 
 
 def phase_scales(task: Task, tolerance: float) -> Array:
-    """What the errors of phases are compared with, each by itself."""
+    """The scale of the phases' errors, for each phase."""
     if task.meta.of_kind.rank == 2:
         scales = limits.phase_scales(task, *_sizes(task, _spectrum2d(task)[1]), tolerance)
         return _centred(task, scales)
@@ -146,7 +146,7 @@ def _peaks(
     error: float,
     least: float,
 ) -> dict[str, Array]:
-    """The table and the number of the peaks of all channels, undecided where a comparison that errs by `error` of the
+    """The table and the number of the peaks of all channels, undecided if a comparison that errs by `error` of the
     largest value finds others."""
     tables, undecided, count, sure = [], [], 0, True
     for values in channels:
@@ -166,7 +166,7 @@ def _peaks(
 
 
 def reference2d(task: Task) -> dict[str, Array]:
-    """The outputs of fft2d that the parameters ask for."""
+    """The outputs of fft2d that the parameters request."""
     result = task.params["result"]
     if result == "round trip":
         return {"image": task.x}
@@ -197,14 +197,14 @@ def _spectrum2d(task: Task) -> tuple[Array, Array]:
 
 
 def _of_full_scale(task: Task) -> Array:
-    """The magnitudes of the spectrum of an image, of full scale, and no less than the floor."""
+    """The magnitudes of the spectrum of an image, relative to full scale, clamped to the floor."""
     weights, spectrum = _spectrum2d(task)
     sizes = np.abs(spectrum) / (weights.sum() * full_scale(task))
     return _centred(task, np.maximum(sizes, least_amplitude(task)))
 
 
 def level_scales(task: Task, tolerance: float) -> Array:
-    """What the errors of levels are compared with, each by itself."""
+    """The scale of the levels' errors, for each level."""
     return limits.level_scales(task, _of_full_scale(task))
 
 
@@ -242,7 +242,7 @@ def _rings(task: Task, density: Array) -> Array:
 
 
 def reference_mask(task: Task) -> dict[str, Array]:
-    """The filtered image, in the range of its type but not rounded, and the magnitudes that are left."""
+    """The filtered image, in the range of its type but not rounded, and the filtered magnitudes."""
     height, width = task.meta.shape[:2]
     mask = transfer(task.params, np.arange(height)[:, None], np.arange(width), height, width)
     mask = mask.reshape(height, width, *(1,) * (task.x.ndim - 2))

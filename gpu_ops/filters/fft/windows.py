@@ -20,7 +20,7 @@ SCIPY_NAMES = {"none": "boxcar", "Hann": "hann", "Hamming": "hamming", "Blackman
 """Each window's name in scipy.signal."""
 
 LOBES = {"none": 2, "Hann": 2, "Hamming": 2, "Blackman": 3, "flat-top": 5}
-"""How many bins from its frequency a tone reaches: beyond, it is below half its height, wherever it lies."""
+"""The half width of a tone's main lobe in bins: outside, the tone is below half its height, at any frequency."""
 
 
 def window(name: str, length: int) -> np.ndarray[Any, np.dtype[np.float64]]:

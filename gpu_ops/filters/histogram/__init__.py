@@ -22,7 +22,7 @@ from gpu_ops.types import DTYPES, Claim, Counts, Filter, Locality, Output, Rule,
 from gpu_ops.variant import Trials, no_trials
 
 FARTHEST = 3.4e38
-"""The farthest edge of a given range, about the largest float32."""
+"""The largest bound of a given range, close to the largest float32."""
 GIVEN = {"range": ("given",)}
 RESULTS = ("counts", "statistics", "equalised")
 

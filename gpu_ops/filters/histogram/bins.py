@@ -1,19 +1,18 @@
-"""The bins of a histogram: the one rule by which the reference, the CPU and the GPU count.
+"""The bins of a histogram: the rule that the reference, the CPU and the GPU share.
 
-Bin k holds the values v with edges[k] <= v < edges[k + 1]; the last one holds its upper edge as well. The edges are
-those of numpy.histogram_bin_edges: of an automatic range computed in the samples' own type, of a given one in float64
-and rounded to it. Where that type would overflow, or its step among denormal numbers would be coarse, they are computed
-in float64 all the same. A value's bin is found by
-comparing it with the edges, never by rounding a quotient, so every variant finds the same one. Compiled loops and
-kernels compare in the samples' own type, with the bounds: the least value that each bin may hold, and the least one
-beyond the last.
+Bin k contains the values v with edges[k] <= v < edges[k + 1]; the last one includes its upper edge. The edges are those
+of numpy.histogram_bin_edges: for an automatic range computed in the samples' own type, for a given one in float64 and
+rounded to it. If that type would overflow, or its step among subnormal numbers would be too coarse, they are computed
+in float64 nevertheless. A value's bin is found by comparing it with the edges, never by rounding a quotient, so every
+variant finds the same one. Compiled loops and kernels compare in the samples' own type, with the bounds: the minimum
+value of each bin, and the minimum one above the last bin.
 
-The automatic range is that of the type for integers, 0 to 256 or 65536, so that a bin holds whole levels; of floats
-it is from the lowest to the highest finite sample. Where those are one value v, it is v ± max(1/2, |v| / 1024), as
+The automatic range is that of the type for integers, 0 to 256 or 65536, so that a bin contains whole levels; for floats
+it is from the minimum to the maximum finite sample. If those are one value v, it is v ± max(1/2, |v| / 1024), as
 NumPy's for values up to 512.
 
-The luminance of a colour image is that of Rec. 601: (299 R + 587 G + 114 B + 500) // 1000 of integers; of floats
-0.299 R + 0.587 G + 0.114 B in float64, cut to the range of the three and rounded to their type.
+The luminance of a colour image is that of Rec. 601: (299 R + 587 G + 114 B + 500) // 1000 for integers; for floats
+0.299 R + 0.587 G + 0.114 B in float64, clamped to the range of the three and rounded to their type.
 """
 
 from __future__ import annotations
@@ -39,16 +38,16 @@ FIGURES = (
     "entropy in bits",
 )
 MOST = 2**32 - 1
-"""Samples of a channel that a count of 32 bits holds."""
+"""The maximum number of samples per channel for 32-bit counts."""
 
 
 @dataclass(frozen=True, eq=False)
 class Bins:
-    """How samples are counted. `step` are the values of a pixel or sample, the first `colours` of them are counted:
-    each in a histogram of its own, or as one luminance (`grey`). `bounds` (count + 1,) are int32 for integers, else
-    in the samples' type. (v - low) · scale is near a value's bin. `middles` (count,) stand for the samples of each bin
-    in statistics, and `size` is the largest magnitude among them, or 1. `span` is the range as numpy.histogram takes
-    it, in the type in which it finds the edges."""
+    """How samples are counted. `step` is the number of values of a pixel or sample, of which the first `colours` are
+    counted: each in its own histogram, or as one luminance (`grey`). `bounds` (count + 1,) are int32 for integers, else
+    in the samples' type. (v - low) · scale is close to a value's bin. `middles` (count,) represent the samples of each
+    bin in statistics, and `size` is the largest magnitude among them, or 1. `span` is the range as numpy.histogram
+    takes it, in the type in which it computes the edges."""
 
     count: int
     step: int
@@ -64,19 +63,19 @@ class Bins:
 
     @property
     def histograms(self) -> int:
-        """Histograms that are counted."""
+        """The number of histograms."""
         return 1 if self.grey else self.colours
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Where equalised samples begin and end: the first and the last level of the range, or its edges."""
+        """The range of equalised samples: the first and the last level of the range, or its edges."""
         if self.bounds.dtype.kind == "i":
             return float(self.bounds[0]), float(max(self.bounds[-1] - 1, self.bounds[0]))
         return float(self.edges[0]), float(self.edges[-1])
 
 
 def bins_of(task: Task) -> Bins:
-    """The bins of a task whose meta knows the lowest and the highest sample."""
+    """The bins of a task whose meta has the minimum and maximum sample."""
     count, step = task.params["bins"], task.meta.channels
     colours, low, top = colours_of(task), *span(task)
     edges = _edges(low, top, count, task.dtype, own=task.params["range"] == "auto")
@@ -94,13 +93,13 @@ def bins_of(task: Task) -> Bins:
 
 
 def colours_of(task: Task) -> int:
-    """The values of a pixel or sample that count: all but the alpha of an image."""
+    """The number of values of a pixel or sample that are counted: all but the alpha of an image."""
     channels = task.meta.channels
     return 3 if task.meta.kind == "image" and channels == 4 else channels
 
 
 def histograms_of(task: Task) -> int:
-    """How many histograms are counted."""
+    """The number of histograms."""
     colours = colours_of(task)
     return 1 if colours == 3 and task.params.get("colours") == "luminance" else colours
 
@@ -119,7 +118,7 @@ def span(task: Task) -> tuple[float, float]:
 
 
 def check(task: Task) -> None:
-    """Raises ParamError for a range without width, and for more samples than the counts hold."""
+    """Raises ParamError for an empty range, and for more samples than the counts can represent."""
     if task.params["range"] == "given":
         low, high = span(task)
         kind: Any = task.dtype.type if task.dtype.kind == "f" else np.float64
@@ -136,9 +135,9 @@ def check(task: Task) -> None:
 
 
 def _edges(low: float, high: float, count: int, dtype: np.dtype[Any], own: bool) -> Array:
-    """(count + 1,) float64, each of them a number of the samples' type where that is floating. `own`: NumPy's type of
-    an automatic range, that of floating samples."""
-    # linspace multiplies a step, which may overflow, and which is too coarse among denormal numbers.
+    """(count + 1,) float64, each of them representable in the samples' type if that is floating-point. `own`: NumPy's
+    type of an automatic range, that of floating-point samples."""
+    # linspace multiplies a step, which may overflow, and which is too coarse among subnormal numbers.
     if own and dtype.kind == "f" and _is_fine(low, high, count, dtype):
         # As histogram_bin_edges does, which refuses ranges that have fewer numbers than bins.
         return np.linspace(dtype.type(low), dtype.type(high), count + 1, dtype=dtype).astype(np.float64)
@@ -167,7 +166,7 @@ def _bounds(edges: Array, dtype: np.dtype[Any]) -> Array:
 
 
 def _middles(edges: Array, bounds: Array) -> Array:
-    """The middle of a bin's levels, of those that may have some; else the middle of its edges."""
+    """The middle of a bin's levels, if it contains some; else the middle of its edges."""
     middles = edges[:-1] / 2 + edges[1:] / 2
     if bounds.dtype.kind != "i":
         return middles

@@ -36,7 +36,7 @@ def _bytes_of_a_thread(runs: Mapping[str, Run]) -> Verdict:
 
 
 def _rounds(runs: Mapping[str, Run]) -> Verdict:
-    """The rounds of warps of noise, by the entropy of their samples."""
+    """The number of rounds of warps on noise, by the entropy of their samples."""
     random = np.random.default_rng(0)
     found: dict[int, float] = {}
     for bits in ENTROPIES:

@@ -1,7 +1,7 @@
-"""How often samples of a warp fall into one bin, and what that costs the kernels that add to shared counts.
+"""How often samples of a warp fall into the same bin, and the cost of that in kernels with shared counts.
 
-Lanes whose samples have one bin wait for one another: atomic additions to one address follow one another, and the
-exchange of tags takes as many rounds as most of a warp's samples have one bin, from 1 to 32. Source: S3.
+Lanes with samples in one bin are serialised: atomic additions to one address are executed one after the other, and the
+exchange of tags takes as many rounds as the most frequent bin of a warp has samples, from 1 to 32. Source: S3.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ CHUNK = 1 << 15
 
 
 def collisions(task: Task) -> dict[str, int]:
-    """Atomic additions that meet another of their warp at one address, in kernels whose lanes take pixels in order."""
+    """Atomic additions that conflict with another one of their warp at the same address, in kernels whose lanes take
+    pixels in order."""
     return {"atomic_collisions": sum(int((present - distinct).sum()) for present, distinct, _ in _warps(task))}
 
 
 def rounds(task: Task) -> int:
-    """Rounds of the exchange of tags: for each 32 samples, the most that have one bin."""
+    """Rounds of the exchange of tags: for each 32 samples, the maximum number in one bin."""
     return sum(int(most.sum()) for _, _, most in _warps(task))
 
 
 def tagged_stores(task: Task) -> dict[str, int]:
-    """Stores to shared memory of 4_tagged.cu: the bounds and the zeros of every block, and one a round. {} where other
+    """Stores to shared memory of 4_tagged.cu: the bounds and the zeros of every block, and one per round. {} if other
     kernels follow, which store as well."""
     if task.params["result"] != "counts":
         return {}
@@ -40,14 +41,14 @@ def tagged_stores(task: Task) -> dict[str, int]:
 
 
 def _warps(task: Task) -> list[tuple[Array, Array, Array]]:
-    """For each histogram and warp: lanes that count, different bins among them, and the most that have one bin."""
+    """For each histogram and warp: lanes that count, distinct bins among them, and the maximum number in one bin."""
     found = []
     block = task.knobs["block"]
     for slots in slots_of_samples(task.x.reshape(-1, task.meta.channels), bins_of(task)).T:
         whole = np.full(-(-len(slots) // block) * block, -1, np.int32)
         whole[: len(slots)] = slots
         lanes = np.full((len(whole) // block, -(-block // WARP) * WARP), -1, np.int32)
-        lanes[:, :block] = whole.reshape(-1, block)  # the last warp of a block may be a part of one
+        lanes[:, :block] = whole.reshape(-1, block)  # the last warp of a block may be partial
         warps = lanes.reshape(-1, WARP)
         warps = warps[warps[:, 0] >= 0]
         found += [_counted(warps[start : start + CHUNK]) for start in range(0, len(warps), CHUNK)]
@@ -61,7 +62,7 @@ def _counted(warps: Array) -> tuple[Array, Array, Array]:
 
 
 def fullest(warps: Array) -> Array:
-    """(W,) of bins (W, 32): the most lanes of each warp that have one bin; negative bins do not count."""
+    """(W,) of bins (W, 32): the maximum number of lanes of each warp in one bin; negative bins do not count."""
     ordered, lane = np.sort(warps, axis=1), np.arange(WARP)
     run = lane - np.maximum.accumulate(np.where(_first(ordered), lane, 0), axis=1) + 1
     most: Array = np.where(ordered >= 0, run, 0).max(axis=1)

@@ -1,4 +1,4 @@
-"""What follows from the counts, on the host: statistics, and the values of equalised samples. It is little work."""
+"""Results derived from the counts on the host: statistics, and the values of equalised samples. The cost is small."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpu_ops.filters.histogram.bins import PERCENTS, Array, Bins
 
 
 def statistics(counts: Array, out: Array, bins: Bins) -> None:
-    """The figures of each histogram into `out` (figures,) or (figures, histograms)."""
+    """The statistics of each histogram into `out` (figures,) or (figures, histograms)."""
     rows = counts.reshape(-1, bins.count).astype(np.int64)
     below = rows.cumsum(axis=1)
     totals = below[:, -1:]
@@ -28,8 +28,8 @@ def statistics(counts: Array, out: Array, bins: Bins) -> None:
 
 
 def new_values(counts: Array, bins: Bins, dtype: np.dtype[Any]) -> tuple[Array, Array]:
-    """Where the samples of each bin go, flat (histograms · count,) in the samples' type, and for each histogram
-    whether they move at all."""
+    """The equalised value of the samples of each bin, flat (histograms · count,) in the samples' type, and for each
+    histogram whether any sample changes."""
     rows = counts.reshape(-1, bins.count).astype(np.int64)
     below = rows.cumsum(axis=1)
     first = np.take_along_axis(rows, (rows > 0).argmax(axis=1)[:, None], axis=1)

@@ -17,20 +17,20 @@ from gpu_ops.plan import Fill, Launch, Plan, Step
 from gpu_ops.task import Task
 
 THREADS = 256
-"""Threads of the blocks that work on counts."""
+"""Threads per block of the kernels that process counts."""
 SLOTS = 64
-"""One-byte counts of a thread."""
+"""One-byte counts per thread."""
 FULL = 255
-"""Pixels after which a thread of 3_private.cu adds its counts to those of the block."""
+"""The number of pixels after which a thread of 3_private.cu adds its counts to those of the block."""
 LEVELS = 256
 """Levels of a byte."""
 OWN_BYTES = 2 * LEVELS
-"""Shared memory that 6_lanes.cu has beside bounds and counts: the slots of the levels of bytes."""
+"""Shared memory of 6_lanes.cu in addition to bounds and counts: the slots of the levels of bytes."""
 WARP = 32
 
 
 class Kernels:
-    """The shared part of the kernels' plans: outputs, bounds on the device, arguments, and the steps after counting."""
+    """The common part of the kernels' plans: outputs, bounds on the device, arguments, and the steps after counting."""
 
     def __init__(self, ctx: PlanContext, **defines: Value) -> None:
         self.ctx, self.bins, self.defines = ctx, bins_of(ctx.task), defines
@@ -42,12 +42,12 @@ class Kernels:
 
     @property
     def sizes(self) -> tuple[Any, ...]:
-        """Pixels, values of a pixel, those that are counted, and whether as their luminance."""
+        """Pixels, values per pixel, counted ones, and whether as their luminance."""
         bins = self.bins
         return np.int64(self.pixels), np.int32(bins.step), np.int32(bins.colours), np.int32(bins.grey)
 
     def kernel(self, name: str = "") -> Any:
-        """A kernel of the variant's file: its own, or one of those that work on counts."""
+        """A kernel of the variant's file, or one of the shared ones that process counts."""
         name, dtype = name or f"histogram_{self.ctx.variant}", self.ctx.dtype
         defines: Mapping[str, Any] = {
             "SAMPLE": CTYPES[dtype.name],
@@ -58,11 +58,11 @@ class Kernels:
         return self.ctx.device.kernel(self.ctx.file, name, defines)
 
     def plan(self, count: Launch) -> Plan:
-        """Counting into zeroed counts, and what the task asks for beside them."""
+        """Counting into zeroed counts, and the other requested outputs."""
         return self.plan_once(Fill(self.out.counts, 0, "zero counts"), Fill(self.out.outside, 0, "zero outside"), count)
 
     def plan_once(self, *steps: Step) -> Plan:
-        """Steps that leave the counts, and what the task asks for beside them."""
+        """Steps that compute the counts, and the other requested outputs."""
         after = self._after() if self.out.statistics is not None else []
         return self.out.plan(*steps, *after)
 
@@ -118,7 +118,7 @@ def warp_counts(ctx: PlanContext) -> Plan:
 
 
 def thread_counts(ctx: PlanContext) -> Plan:
-    """Each thread counts up to 64 bins in bytes of shared memory: as many passes as the bins need."""
+    """Each thread counts up to 64 bins in bytes of shared memory, in as many passes as the bins need."""
     return _in_blocks(ctx, bytes_of_threads(ctx.task), passes(ctx.task))
 
 
@@ -131,7 +131,7 @@ def _in_blocks(ctx: PlanContext, shared: int, passes: int = 1) -> Plan:
 
 
 def in_lanes(ctx: PlanContext) -> Plan:
-    """One launch of blocks that stay, each with copies of its counts, which it adds to the outputs at the end."""
+    """One launch of persistent blocks, each with copies of its counts, which it adds to the outputs at the end."""
     knobs, copies = ctx.knobs, copies_of(ctx.task)
     block, step, grey = knobs["block"], ctx.task.meta.channels, bins_of(ctx.task).grey
     line = bin_line(bins_of(ctx.task)) if ctx.dtype == np.uint16 else None
@@ -150,7 +150,7 @@ def in_lanes(ctx: PlanContext) -> Plan:
 
 
 def in_bytes(ctx: PlanContext) -> Plan:
-    """One launch of small blocks that stay, whose threads count in bytes of their own."""
+    """One launch of small persistent blocks, whose threads count in their own bytes."""
     made = Kernels(ctx, LOADS=ctx.knobs["loads"])
     sums, ticket = (ctx.device.upload(np.zeros(n, np.uint32)) for n in (LEVELS, 1))
     args = (ctx.x, made.out.counts, made.out.outside, made.bounds, sums, ticket, np.int64(made.pixels))
@@ -162,13 +162,13 @@ def in_bytes(ctx: PlanContext) -> Plan:
 
 
 def _blocks_that_stay(ctx: PlanContext, values: int, of_a_block: int) -> tuple[int, int, int]:
-    """As many blocks as the knob asks for on each multiprocessor, and no more than have something to do."""
+    """The knob's number of blocks per multiprocessor, but no more than have work."""
     return min(-(-values // of_a_block), ctx.knobs["blocks"] * ctx.task.limits.multiprocessors), 1, 1
 
 
 def _margin(bins: Bins, real: Any) -> float:
-    """How far from an edge, in bins, the product (v - low) * scale must be to be right: the difference, the scale and
-    the product are rounded, and so are the edges themselves. 1, which nothing reaches, where the scale is cut."""
+    """How far from an edge, in bins, the product (v - low) * scale must be to be certain: the difference, the scale and
+    the product are rounded, and so are the edges themselves. 1, which is never reached, if the scale is clamped."""
     kind = np.finfo(real)
     low, high = float(bins.edges[0]), float(bins.edges[-1])
     if bins.scale * (high - low) < 0.99 * bins.count:
@@ -213,7 +213,7 @@ def bytes_of_threads(task: Task) -> int:
 
 
 def lanes_bytes(task: Task) -> int:
-    """Bytes of a block's bounds and of one copy of its counts, the fewest that 6_lanes.cu can do with."""
+    """Bytes of a block's bounds and of one copy of its counts, the minimum for 6_lanes.cu."""
     return _lanes_bytes(task, 1)
 
 
@@ -222,7 +222,7 @@ def _lanes_bytes(task: Task, copies: int) -> int:
 
 
 def copies_of(task: Task) -> int:
-    """Copies of a block's counts: as many as the knob asks for, halved until they fit."""
+    """Copies of a block's counts: the knob's number, halved until they fit."""
     copies = int(task.knobs["copies"])
     while copies > 1 and _lanes_bytes(task, copies) > task.limits.shared_bytes:
         copies //= 2
@@ -230,12 +230,12 @@ def copies_of(task: Task) -> int:
 
 
 def passes(task: Task) -> int:
-    """How often the samples are read when a pass counts 64 bins."""
+    """How often the samples are read if a pass counts 64 bins."""
     return -(-slots_of(task) // SLOTS)
 
 
 def slots_of(task: Task) -> int:
-    """The bins of all histograms, with the three counts of what lies outside each."""
+    """The bins of all histograms, with the three counts of samples outside for each."""
     return int(np.prod(counts_form(task).shape)) + int(np.prod(outside_form(task).shape))
 
 

@@ -1,13 +1,13 @@
 """Histograms on the CPU, compiled by Numba: the plain loop on one thread, and the same on all of them.
 
-A level of an integer finds its bin in a table. A floating sample is scaled to a guess, which its neighbouring bounds
-confirm or correct by one; where neither helps, halving intervals finds its bin. On all threads each counts in
-histograms of its own, which are added at the end: nothing is shared and nothing locked. Neighbouring samples are often
-alike, and a count that was just written cannot be read at once; so each thread has four sets of histograms, for every
-fourth sample each.
+An integer's bin is looked up in a table. A floating-point sample is scaled to an estimate, which its neighbouring
+bounds confirm or correct by one; otherwise a binary search finds its bin. On all threads, each counts in its own
+histograms, which are added at the end: nothing is shared and nothing locked. Neighbouring samples are often equal, and
+incrementing the count that was just stored waits for store forwarding; so each thread has four sets of histograms, for
+every fourth sample each.
 
 Arrays are C-contiguous: x (N,), (N, C), (H, W) or (H, W, C) in uint8, uint16, float32 or float64. Importing this module
-loads Numba: plans import it when they are made.
+loads Numba: plans import it when they are created.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ BAND = 1 << 24
 SETS = 4
 """Sets of histograms of a thread; a power of two."""
 MOST_INTERLEAVED = 4
-"""Channels of bytes whose levels are all counted: with more the counts would leave the first-level cache."""
+"""The maximum number of byte channels whose levels are all counted: with more the counts would exceed the L1 cache."""
 
 
 def slot_of(v: Any, table: Any, bounds: Any, low: Any, scale: Any) -> Any:
@@ -45,7 +45,7 @@ def grey_of(red: Any, green: Any, blue: Any) -> Any:
 
 
 def shifted(v: Any, new: Any, old: Any, top: Any) -> Any:
-    """v + new - old; of integers cut to 0…top."""
+    """v + new - old; integers are clamped to 0…top."""
     raise NotImplementedError("for compiled code only")
 
 
@@ -141,7 +141,7 @@ def _count(
 
 @compiled
 def _count_bytes(words: Array, where: Array, first: int, last: int, counts: Array) -> None:
-    """Count the bytes of groups of words by their level; where[j] is where the counts of byte j of a group begin."""
+    """Count the bytes of groups of words by their level; where[j] is the offset of the counts of byte j of a group."""
     length, byte, one = offset(where.size // 8), np.uint64(255), np.uint32(1)
     for group in range(offset(first), offset(last)):
         for w in range(length):
@@ -158,8 +158,8 @@ def _count_bytes(words: Array, where: Array, first: int, last: int, counts: Arra
 
 @compiled
 def _count_levels(x: Array, first: int, last: int, counts: Array) -> None:
-    """The same of one channel, of groups of eight bytes: byte j belongs to set j modulo 4, which needs no look-up. To
-    load a byte is cheaper than to shift and mask a word; all eight come before the first count."""
+    """The same for one channel, in groups of eight bytes: byte j belongs to set j modulo 4, which needs no look-up.
+    Loading a byte is cheaper than shifting and masking a word; all eight are loaded before the first count."""
     eight, one = offset(8), np.uint32(1)
     for i in range(offset(first), offset(last)):
         at = i * eight
@@ -234,7 +234,7 @@ def _equalise_part(arguments: tuple[Any, ...], worker: int, workers: int) -> Non
 
 @lru_cache(16)
 def slots_of_levels(bins: Bins, levels: int) -> Array:
-    """The slot of each level of an integer type, int32; it cannot be written to."""
+    """The slot of each level of an integer type, int32, read-only."""
     places = np.searchsorted(bins.bounds, np.arange(levels), "right") - 1
     slots = np.where(places < 0, bins.count, np.where(places == bins.count, bins.count + 1, places)).astype(np.int32)
     slots.flags.writeable = False
@@ -243,13 +243,13 @@ def slots_of_levels(bins: Bins, levels: int) -> Array:
 
 @lru_cache(16)
 def _places(step: int, group: int) -> Array:
-    """Where the counts of each byte of a group of words begin, of channels that lie side by side."""
+    """The offset of the counts of each byte of a group of words, for interleaved channels."""
     place = np.arange(group)
     return ((place // step % SETS * step + place % step) * 256).astype(np.uint64)
 
 
 def _search(x: Array, bins: Bins) -> tuple[Array, Array, float, float]:
-    """Table, bounds, low and scale as the loops take them: integers need the table alone, floats all but that."""
+    """Table, bounds, low and scale as the loops expect them: integers need only the table, floats the others."""
     if x.dtype.kind == "u":
         return slots_of_levels(bins, np.iinfo(x.dtype).max + 1), np.zeros(1), 0.0, 0.0
     return np.zeros(1, np.int32), bins.bounds.astype(np.float64), bins.low, bins.scale
@@ -279,14 +279,14 @@ def count_parallel(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
 
 
 def _count_all_bytes(x: Array, counts: Array, outside: Array, bins: Bins) -> None:
-    """Bytes are counted by their level, eight of a word at a time; then the levels join their bins. A group of words
-    begins with a pixel, so that the channel of each of its bytes is known."""
+    """Bytes are counted by their level, eight of a word at a time; then the levels are merged into their bins. A group
+    of words begins with a pixel, so that the channel of each of its bytes is known."""
     step, group, workers = bins.step, math.lcm(8, bins.step), get_num_threads()
     where = _places(step, group)
     whole = x.size // group * group
     words, rest = flat(x)[:whole].view(np.uint64), flat(x)[whole:]
     found = _private_counts(workers, SETS * step * 256)
-    for first, last in _bands(whole // group, group // 4):  # bytes go four times as fast as other samples
+    for first, last in _bands(whole // group, group // 4):  # bytes are four times as fast as other samples
         on_all_threads(_bytes_part, (flat(x), words, where, first, last, found), workers)
     levels = _together(found).reshape(-1, step, 256).sum(axis=0, dtype=np.uint32)
     for c in range(bins.histograms) if rest.size else ():
@@ -297,8 +297,8 @@ def _count_all_bytes(x: Array, counts: Array, outside: Array, bins: Bins) -> Non
 
 
 def _private_counts(workers: int, size: int) -> Array:
-    """Zeros for the counts of each worker, as many again behind them: on two cores of a Xeon threads that count in
-    neighbouring pages took 24 ms for 64 MiB of random bytes, and 16 where a page lies between."""
+    """Zeros for the counts of each worker, followed by the same amount of padding: on two cores of a Xeon, threads that
+    count in neighbouring pages took 24 ms for 64 MiB of random bytes, and 16 ms with a page in between."""
     return np.zeros((workers, 2 * size), np.uint32)
 
 
@@ -334,9 +334,9 @@ def _top(x: Array) -> int:
 
 
 def _bands(pixels: int, values: int) -> Iterator[tuple[int, int]]:
-    """The first and the last pixel of each band; a pixel, or a group of them, has so many values."""
+    """The first and the last pixel of each band; a pixel, or a group of them, has this number of values."""
     band = BAND // values or 1
     for first in range(0, pixels, band):
-        if first:  # a call of one band reports no progress, which would take longer than the band
+        if first:  # a call of one band reports no progress, because a report would take longer than the band
             advance(first, pixels)
         yield first, min(first + band, pixels)

@@ -1,4 +1,4 @@
-"""Histograms of parts become that of the whole: counts add up, and statistics follow from them."""
+"""Merging histograms of parts into that of the whole: counts are added, and statistics computed from them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from gpu_ops.types import Arrays
 
 
 def merge(task: Task, parts: Sequence[Arrays], rows: Sequence[int]) -> dict[str, Array]:
-    """{"counts", "outside"} of the whole, with {"statistics"} where `result` asks for them. Counts that 32 bits do not
-    hold have 64."""
+    """{"counts", "outside"} of the whole, with {"statistics"} if `result` includes them. Counts that exceed 32 bits
+    have 64."""
     made: dict[str, Array] = {}
     for name in ("counts", "outside"):
         sums = np.stack([part[name] for part in parts]).sum(axis=0, dtype=np.uint64)
@@ -27,12 +27,12 @@ def merge(task: Task, parts: Sequence[Arrays], rows: Sequence[int]) -> dict[str,
 
 
 def whole(task: Task) -> str | None:
-    """Equalised samples need the counts of all samples before the first of them is known."""
+    """Equalised samples need the counts of all samples before the first can be computed."""
     if task.params["result"] == "equalised":
         return "an equalised sample depends on the counts of all samples (choose result statistics or counts)"
     return None
 
 
 def extremes(task: Task) -> bool:
-    """The bins of a part are those of the whole, whose automatic range of floats is from its lowest to its highest."""
+    """The bins of a part are those of the whole, whose automatic range of floats is from its minimum to its maximum."""
     return task.dtype.kind == "f" and task.params["range"] == "auto"

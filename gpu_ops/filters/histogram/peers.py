@@ -1,7 +1,7 @@
-"""Histograms by NumPy, OpenCV and CuPy, each by its fastest function that keeps the contract.
+"""Histograms by NumPy, OpenCV and CuPy, each by its fastest function that fulfils the contract.
 
 The caller passes the modules; this file imports only NumPy. Integers are counted level by level where that is faster,
-and their levels joined to bins. CuPy's bincount asks the device for the largest value and waits for the answer.
+and their levels are merged into bins. CuPy's bincount computes the largest value on the device and waits for it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from gpu_ops.task import Task
 from gpu_ops.types import Rule
 
 OPENCV_SAMPLES, OPENCV_ROW = 1 << 24, 1 << 12
-"""Samples of a call: OpenCV gives counts in float32, which are exact up to here. And those of a row."""
+"""Samples per call: OpenCV returns counts in float32, which are exact up to this number. And samples per row."""
 ADDED_ONE = 1e6
-"""From 2^24 on one more is the same number of float32."""
+"""From 2^24 on, adding one does not change a float32."""
 PIECE = 1 << 22
 """Samples that NumPy counts between two progress reports."""
 
 
 def numpy_counts(numpy: Any, x: Array, counts: Array, outside: Array, bins: Bins) -> None:
-    """bincount of the levels of integers, histogram of floats, which sorts them where its own bins are too coarse."""
+    """bincount of the levels of integers, histogram of floats, which sorts them if its uniform bins are inexact."""
     how: Any = (bins.count, bins.span) if x.dtype.kind == "f" and _numpy_agrees(x.dtype, bins) else (bins.edges,)
     pixels, rows, beside = x.reshape(-1, bins.step), counts.reshape(bins.histograms, -1), outside.reshape(3, -1)
     rows[...], beside[...] = 0, 0
@@ -47,7 +47,8 @@ def numpy_counts(numpy: Any, x: Array, counts: Array, outside: Array, bins: Bins
 
 
 def _numpy_agrees(dtype: np.dtype[Any], bins: Bins) -> bool:
-    """Whether NumPy's even bins are these, and it finds them: it divides by the width, and corrects by one bin."""
+    """Whether NumPy's uniform bins equal these, and its search is exact: it divides by the width, and corrects by one
+    bin."""
     with np.errstate(all="ignore"):
         if not np.isfinite(dtype.type(bins.span[1] - bins.span[0])):
             return False
@@ -79,8 +80,8 @@ def opencv_counts(cv2: Any, x: Array, counts: Array, outside: Array, bins: Bins)
 
 
 def _in_rows(pixels: Array) -> list[Array]:
-    """Pixels in rows, which OpenCV divides among its threads: rows of one pixel take it three times as long, and a
-    single row has one thread."""
+    """Pixels in rows, which OpenCV divides among its threads: rows of one pixel take three times as long, and a single
+    row uses one thread."""
     whole = len(pixels) // OPENCV_ROW * OPENCV_ROW
     parts = pixels[:whole].reshape(-1, OPENCV_ROW, pixels.shape[1]), pixels[None, whole:]
     return [part for part in parts if part.size]
@@ -90,11 +91,11 @@ def _in_rows(pixels: Array) -> list[Array]:
 
 
 def cupy_histogram(device: Device, task: Task) -> Plan:
-    """cupy.histogram of each channel, its counts converted, and what lies outside counted by three more passes."""
+    """cupy.histogram of each channel, its counts converted, and samples outside counted by three more passes."""
     cupy, out, bins = device.library("cupy"), Outputs.on(device, task), bins_of(task)
     edges = bins.edges.astype(task.dtype) if task.dtype.kind == "f" else bins.edges
     if task.dtype.kind == "f" and task.params["range"] == "auto":
-        edges[-1] = bins.bounds[-1]  # no sample lies above, and the next number after a large edge is not found
+        edges[-1] = bins.bounds[-1]  # no sample is above, and the next number after a large edge would not be found
     ends = float(bins.edges[0]), float(bins.edges[-1])
     return _each_channel(task, out, bins, partial(_cupy_histogram, cupy, edges, ends))
 
@@ -102,7 +103,7 @@ def cupy_histogram(device: Device, task: Task) -> Plan:
 def _cupy_histogram(
     cupy: Any, edges: Array, ends: tuple[float, float], v: DeviceArray, counts: DeviceArray, outside: DeviceArray
 ) -> None:
-    found, _ = cupy.histogram(v, bins=edges)  # edges on the host: those of the device it would wait for
+    found, _ = cupy.histogram(v, bins=edges)  # edges on the host: CuPy would wait for edges on the device
     cupy.copyto(counts, found, casting="unsafe")
     low, high = (v.dtype.type(edge) if v.dtype.kind == "f" else float(edge) for edge in ends)
     for place, odd in enumerate((v < low, v > high, cupy.isnan(v))):
@@ -110,7 +111,7 @@ def _cupy_histogram(
 
 
 def cupy_bincount(device: Device, task: Task) -> Plan:
-    """cupy.bincount of the levels of each channel, and the levels joined to bins."""
+    """cupy.bincount of the levels of each channel, and the levels merged into bins."""
     cupy, out, bins = device.library("cupy"), Outputs.on(device, task), bins_of(task)
     bounds = device.upload(bins.bounds)
     return _each_channel(task, out, bins, partial(_cupy_bincount, cupy, bounds))
@@ -127,7 +128,7 @@ def _cupy_bincount(cupy: Any, bounds: DeviceArray, v: DeviceArray, counts: Devic
 
 
 def _each_channel(task: Task, out: Outputs, bins: Bins, count: Any) -> Plan:
-    """A step for each channel, whose samples are gathered first where they do not lie side by side."""
+    """A step per channel, whose samples are gathered first unless they are contiguous."""
     pixels = task.x.reshape(-1, bins.step)
     counts, outside = out.counts.reshape(bins.histograms, -1), out.outside.reshape(3, -1)
     names = [f"channel {c + 1}" if bins.histograms > 1 else "count" for c in range(bins.histograms)]
@@ -144,7 +145,7 @@ COUNTS_ALONE = not_with(
 GREY = Rule(
     lambda task: histograms_of(task) < colours_of(task), "its luminance is rounded differently; choose colours each"
 )
-"""Of images, which may have a luminance."""
+"""The variants for images, which may be counted by luminance."""
 OPENCV_BINS = (
     not_of(*FLOATS, words="its last bin of floats excludes the upper edge"),
     Rule(

@@ -16,7 +16,7 @@ from gpu_ops.task import Task
 
 @dataclass(frozen=True)
 class Outputs:
-    """The arrays of the outputs that a task asks for; None for those that it does not."""
+    """The arrays of the requested outputs; None for the others."""
 
     counts: DeviceArray
     outside: DeviceArray
@@ -25,14 +25,14 @@ class Outputs:
 
     @classmethod
     def on(cls, device: Device, task: Task) -> Outputs:
-        """Memory for them."""
+        """Allocate them."""
         forms, wanted = (counts_form(task), outside_form(task), statistics_form(task)), task.params["result"]
         counts, outside, figures = (device.empty(form.shape, np.dtype(form.dtype)) for form in forms)
         equalised = device.empty(task.x.shape, task.dtype) if wanted == "equalised" else None
         return cls(counts, outside, figures if wanted != "counts" else None, equalised)
 
     def plan(self, *steps: Step) -> Plan:
-        """A plan that gives them."""
+        """A plan with these outputs."""
         return Plan(steps, {name: array for name, array in vars(self).items() if array is not None})
 
 

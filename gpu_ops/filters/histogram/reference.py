@@ -17,12 +17,12 @@ CHUNK = 1 << 18
 
 
 def reference(task: Task) -> dict[str, Array]:
-    """{"counts", "outside"} of a signal or image, with {"statistics"} and {"equalised"} where `result` asks for them.
+    """{"counts", "outside"} of a signal or image, with {"statistics"} and {"equalised"} if `result` includes them.
 
-    Statistics take each sample as the middle of its bin; a percentile is the middle of the first bin up to which so
-    many percent of the counted samples lie. They are NaN where nothing is counted. Equalised samples of bin k lie at
-    (cdf[k] - cdf of the first bin that is not empty) / (all - that) of the range; those outside it stay as they are,
-    and so does all of a channel that has one bin only. The luminance's change is added to the three colours.
+    Statistics replace each sample by the middle of its bin; a percentile is the middle of the first bin at which the
+    cumulative count reaches this percentage. They are NaN if nothing is counted. Equalised samples of bin k are at
+    (cdf[k] - cdf of the first non-empty bin) / (all - that) of the range; samples outside the range are unchanged, and
+    so is a whole channel that has only one bin. The change of luminance is added to the three colours.
     """
     bins, wanted = bins_of(task), task.params["result"]
     pixels = task.x.reshape(-1, bins.step)
@@ -48,7 +48,7 @@ def _in_chunks(work: Any, pixels: Array) -> list[Any]:
 
 
 def _values(pixels: Array, bins: Bins) -> Array:
-    """What is counted, (N, histograms)."""
+    """The counted values, (N, histograms)."""
     return luminance(pixels)[:, None] if bins.grey else pixels[:, : bins.colours]
 
 
@@ -95,7 +95,7 @@ def _counts(pixels: Array, bins: Bins) -> Array:
 
 
 def _statistics(counts: Array, bins: Bins) -> list[float]:
-    """One channel's figures, in the order of FIGURES."""
+    """One channel's statistics, in the order of FIGURES."""
     total = int(counts.sum())
     if not total:
         return [np.nan] * (len(PERCENTS) + 3)
@@ -133,7 +133,7 @@ def _equalised(pixels: Array, counts: Array, bins: Bins) -> Array:
 
 
 def _shift(pixels: Array, out: Array, where: Array, by: Array) -> None:
-    """Add to the three colours of some pixels; integers are cut to their range."""
+    """Add to the three colours of some pixels; integers are clamped to their range."""
     with np.errstate(over="ignore", invalid="ignore"):
         shifted = pixels[where, :3].astype(by.dtype) + by[:, None]
         if pixels.dtype.kind == "u":

@@ -1,4 +1,5 @@
-"""Long cases of the histogram's kernels: threads meet more samples than a byte counts, and several rounds of reads."""
+"""Large test cases of the histogram's kernels: threads count more samples than a byte holds, and loop over several
+rounds of loads."""
 
 from __future__ import annotations
 
@@ -13,16 +14,16 @@ from gpu_ops.task import Trial
 Trials = Callable[[Limits], tuple[Trial, ...]]
 FEW_BINS: Values = {"bins": 16}
 READS = 9
-"""Reads of a thread, of which a few are under way at once."""
+"""Loads of a thread, of which a few are in flight at once."""
 
 
 def _shape(kind: Kind, threads: int, each: int) -> Shape:
-    """So many samples of each thread, without the last one."""
+    """This number of samples per thread, minus one sample."""
     return (threads * each - 1,) if kind == "signal" else (each, threads)
 
 
 def of_private(kind: Kind) -> Trials:
-    """Threads that add their bytes to the sum of the block several times, of equal and of random samples."""
+    """Threads that add their bytes to the block's sum several times, for equal and for random samples."""
     knobs, shape = {"block": 32, "pixels": 1020}, _shape(kind, 32, 5 * FULL // 2)
     cases = ("uint8", "constant"), ("uint8", "random"), ("float32", "constant")
     return lambda limits: tuple(Trial(shape, *case, FEW_BINS, knobs) for case in cases)
@@ -43,7 +44,8 @@ def of_lanes(kind: Kind) -> Trials:
 
 
 def of_bytes(kind: Kind) -> Trials:
-    """Threads that meet more equal samples than a byte counts; among others, so that each place in a word carries."""
+    """Threads that count more equal samples than a byte holds; mixed with others, so that each byte of a word
+    overflows."""
 
     def trials(limits: Limits) -> tuple[Trial, ...]:
         shape = _shape(kind, SLOTS * limits.multiprocessors, 3 * LEVELS // 2)

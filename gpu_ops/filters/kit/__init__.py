@@ -1,1 +1,1 @@
-"""What filters are made of: nothing here knows any of them."""
+"""Building blocks of filters, which depend on none of them."""

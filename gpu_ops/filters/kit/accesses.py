@@ -1,8 +1,8 @@
-"""Expected thread-level global loads of kernels that read windows, edge blocks and partial blocks included.
+"""Expected thread-level global loads of kernels that read windows, including edge blocks and partial blocks.
 
 The source's formulas, for B outputs per block, F taps, r = F // 2, inner block / edge block: naive 2BF / 2BF - r(r+1),
-constant BF / BF - r(r+1)/2, shared B + 2r / B + r; a partial last block of m outputs has m in place of B. Here they
-hold for several channels and outputs per thread as well; with a border other than zero no load is left out. Source: S4.
+constant BF / BF - r(r+1)/2, shared B + 2r / B + r; a partial last block of m outputs has m in place of B. Here they are
+extended to several channels and outputs per thread; with a border other than zero no load is skipped. Source: S4.
 """
 
 from __future__ import annotations
@@ -43,8 +43,7 @@ def _taps_of_positions(m: int, n: int, window: int, border: str) -> int:
 
 
 def tile_along(start: int, stop: int, n: int, channels: int, window: int, border: str) -> int:
-    """Loads of a tile for the elements start…stop-1: the elements and a halo on each side, where they are inside the
-    array."""
+    """Loads of a tile for the elements start…stop-1: the elements and a halo on each side, clipped to the array."""
     halo = window // 2 * channels
     if border != "zero":
         return stop - start + 2 * halo
@@ -52,12 +51,12 @@ def tile_along(start: int, stop: int, n: int, channels: int, window: int, border
 
 
 def spans(elements: int, per_block: int) -> list[Span]:
-    """First element and end of each block's elements."""
+    """First and last element of each block."""
     return [(s, min(s + per_block, elements)) for s in range(0, elements, per_block)]
 
 
 def direct(loads_per_tap: int) -> Callable[[Task], Accesses]:
-    """Access counts of a kernel with 1 load a tap, of the sample, or 2, of the sample and the tap."""
+    """Access counts of a kernel with 1 load per tap, of the sample, or 2, of the sample and the tap."""
 
     def count(task: Task) -> Accesses:
         if task.meta.of_kind.rank == 2:
@@ -73,7 +72,7 @@ def direct(loads_per_tap: int) -> Callable[[Task], Accesses]:
 
 
 def tiled(task: Task) -> Accesses:
-    """Access counts of a kernel that fetches its tile and halo once."""
+    """Access counts of a kernel that loads its tile and halo once."""
     if task.meta.of_kind.rank == 2:
         return _account2d(task, tile_along, 1)
     meta, params, knobs = task.meta, task.params, task.knobs
@@ -81,7 +80,7 @@ def tiled(task: Task) -> Accesses:
     def block(start: int, stop: int) -> int:
         return tile_along(start, stop, meta.shape[0], meta.channels, params["window"], params["border"])
 
-    # Between the first blocks and the last ones every block is alike, so the sum needs no pass over all of them.
+    # All blocks between the first and the last ones are equal, so the sum needs no pass over all of them.
     per_block = knobs["block"] * knobs["outputs"]
     blocks = -(-meta.size // per_block)
     reach = params["window"] // 2 * meta.channels // per_block + 2
@@ -101,7 +100,7 @@ def _account1d(task: Task, block: Callable[[int, int], int], total: int) -> Acce
 
 
 def _account2d(task: Task, along: Callable[[int, int, int, int, int, str], int], factor: int) -> Accesses:
-    """A block's loads are its rows' count times its columns' count, and so is the sum over all blocks."""
+    """A block's loads are the product of its rows' count and its columns' count, and so is the sum over all blocks."""
     meta, knobs, window, border = task.meta, task.knobs, task.params["window"], task.params["border"]
     width, height = block_shape(knobs["block"])
     rows = spans(meta.shape[0], height * knobs["outputs"])

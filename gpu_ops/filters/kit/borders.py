@@ -1,4 +1,4 @@
-"""Where a read beyond the edges goes. The four borders follow scipy.ndimage, at any distance from the edges."""
+"""Where reads outside the edges are mapped. The four borders follow scipy.ndimage, at any distance from the edges."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ SCIPY_MODES = {"zero": "constant", "reflect": "reflect", "nearest": "nearest", "
 
 
 def opencv_border(cv2: Any, border: str) -> int:
-    """A border's code in OpenCV, whose filters have no wrap."""
+    """A border's code in OpenCV, whose filters do not support wrap."""
     codes = {"zero": cv2.BORDER_CONSTANT, "reflect": cv2.BORDER_REFLECT, "nearest": cv2.BORDER_REPLICATE}
     return int(codes[border])
 
 
 def border_indices(border: str, start: int, stop: int, n: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The indices 0 … n - 1 that positions start … stop - 1 are read at, or -1 where "zero" reads a 0.
+    """The indices 0 … n - 1 from which positions start … stop - 1 are read, or -1 where "zero" reads a 0.
 
     Positions may be any integers. reflect is d c b a | a b c d | d c b a, wrap is a b c d | a b c d | a b c d; both
-    go on for ever. Raises ParamError for an unknown border or an axis without elements.
+    continue periodically. Raises ParamError for an unknown border or an axis without elements.
     """
     if border not in BORDERS:
         raise ParamError(f"border must be one of {', '.join(BORDERS)}, not {plain(border, 60)!r}.")
@@ -42,10 +42,10 @@ def border_indices(border: str, start: int, stop: int, n: int) -> np.ndarray[Any
 
 
 def padded(array: np.ndarray[Any, Any], slices: Sequence[slice], border: str) -> np.ndarray[Any, Any]:
-    """A copy of a region of `array` that may stick out past the edges of its first len(slices) axes.
+    """A copy of a region of `array` that may exceed the edges of its first len(slices) axes.
 
-    Each slice gives start and stop as plain positions (negative ones lie before the first element, none count from
-    the end) and has no step; axes without a slice are taken whole.
+    Each slice has start and stop as plain positions (negative ones are before the first element, none count from the
+    end) and no step; axes without a slice are copied whole.
     """
     result = array
     for axis, region in enumerate(slices):

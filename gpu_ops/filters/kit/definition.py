@@ -1,4 +1,4 @@
-"""The reference of a filter as a variant: its values can be looked at, saved and compared like any other result."""
+"""The reference of a filter as a variant: its values can be displayed, saved and compared like any other result."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def reference_variant(filter: Filter) -> Variant:
 
 
 def _round_into(out: Array, values: Array) -> None:
-    """Integers are rounded half up and saturate; undecided elements of a masked array are what they are."""
+    """Integers are rounded half up and saturate; undecided elements of a masked array keep their values."""
     values = np.asarray(np.ma.getdata(values))
     if out.dtype.kind in "iu" and values.dtype.kind == "f":
         limits = np.iinfo(out.dtype)

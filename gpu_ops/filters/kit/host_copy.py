@@ -1,5 +1,6 @@
-"""Copies on several threads of the host, compiled by Numba: one thread copies at a fraction of what memory allows, and
-threads of Python wait for one another. Importing this module loads Numba: plans import it when they are made."""
+"""Copies on several host threads, compiled by Numba: one thread copies at a fraction of the memory bandwidth, and
+Python threads wait for the interpreter's lock. Importing this module loads Numba: plans import it when they are
+created."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from numba import get_num_threads
 from gpu_ops.filters.kit.loops import Array, flat, given, offset, on_all_threads
 
 SMALL = 1 << 18
-"""Bytes that one thread copies before others have begun."""
+"""Bytes that one thread can copy before other threads have started."""
 
 
 def _copy_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
@@ -24,8 +25,8 @@ def _copy_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
 
 
 def copy(pairs: Iterable[tuple[Array, Array]], threads: int) -> None:
-    """Copy each source (second) to its target (first), of one shape and type, on so many threads or as many as there
-    are; small arrays, and those that are not C-contiguous, on one."""
+    """Copy each source (second) to its target (first), of one shape and type, on this number of threads or all; small
+    arrays, and those that are not C-contiguous, on one."""
     for target, source in pairs:
         if target.nbytes < SMALL or not (target.flags.c_contiguous and source.flags.c_contiguous):
             np.copyto(target, source)

@@ -1,11 +1,11 @@
-"""Vectors of a few values side by side for compiled loops. Importing this loads Numba.
+"""SIMD vectors for compiled loops. Importing this loads Numba.
 
-LLVM makes vector instructions of a plain loop only where it proves that no store changes what a later turn loads. A
-butterfly has eight streams of either kind, and it gives up. So these functions say it: a vector of `BYTES` bytes is
-loaded from an array, takes part in sums, products and comparisons, and is stored. Sums and products are of floats, and
-may be contracted to one rounding where the processor can. A processor with shorter registers takes several of them.
+LLVM vectorises a plain loop only if it proves that no store changes what a later iteration loads. A butterfly has eight
+load and eight store streams, for which it fails. So these functions vectorise explicitly: a vector of `BYTES` bytes is
+loaded from an array, used in sums, products and comparisons, and stored. Sums and products are of floats, and may be
+contracted to FMA. On a processor with narrower registers a vector takes several of them.
 
-All positions count values of a flat array, and nothing checks them: they lie within it, or memory is lost.
+All positions count values of a flat array and are not checked: outside it they corrupt memory.
 """
 
 from __future__ import annotations
@@ -61,12 +61,12 @@ class _Vectors:
         self.builder.store(value, self._pointer(at, plus)).align = self.align
 
     def pick(self, a: Any, b: Any, places: Sequence[int]) -> Any:
-        """A vector of these places of a and b, which are counted through."""
+        """A shuffle of a and b by these indices, which number the elements of both."""
         mask = ir.Constant(ir.VectorType(ir.IntType(32), self.count), [ir.IntType(32)(place) for place in places])
         return self.builder.shuffle_vector(a, b, mask)
 
     def parts(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """The values at even and at odd places of a and b."""
+        """The elements with even and with odd indices of a and b."""
         return self.pick(a, b, range(0, 2 * self.count, 2)), self.pick(a, b, range(1, 2 * self.count, 2))
 
     def mix(self, a: Any, b: Any) -> tuple[Any, Any]:
@@ -75,7 +75,7 @@ class _Vectors:
         return self.pick(a, b, order[: self.count]), self.pick(a, b, order[self.count :])
 
     def turn(self, rows: list[Any]) -> list[Any]:
-        """The columns of a square: each round of mixing moves one bit of the place from the row to the column."""
+        """The transpose of a square: each round of shuffles moves one bit of the index from the row to the column."""
         half = self.count // 2
         for _ in range(self.count.bit_length() - 1):
             rows = [value for k in range(half) for value in self.mix(rows[k], rows[k + half])]
@@ -94,7 +94,7 @@ def load(typing: Any, array: Any, at: Any) -> Any:
 
 @intrinsic
 def store(typing: Any, array: Any, at: Any, value: Any) -> Any:
-    """Put a vector into an array, beginning at a position."""
+    """Store a vector to an array, beginning at a position."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _Vectors(context, builder, signature.args[0], arguments[0]).store(arguments[2], arguments[1])
@@ -105,7 +105,7 @@ def store(typing: Any, array: Any, at: Any, value: Any) -> Any:
 
 @intrinsic
 def spread(typing: Any, value: Any) -> Any:
-    """A vector of one value."""
+    """A vector with one value in all elements."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(signature.return_type)
@@ -130,7 +130,7 @@ def load_pairs(typing: Any, array: Any, at: Any) -> Any:
 
 @intrinsic
 def store_pairs(typing: Any, array: Any, at: Any, re: Any, im: Any) -> Any:
-    """Put vectors of real and imaginary parts into an array as neighbouring complex numbers."""
+    """Store vectors of real and imaginary parts to an array as interleaved complex numbers."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         x = _Vectors(context, builder, signature.args[0], arguments[0])
@@ -144,8 +144,8 @@ def store_pairs(typing: Any, array: Any, at: Any, re: Any, im: Any) -> Any:
 
 @intrinsic
 def pairs_to_lanes(typing: Any, array: Any, at: Any, stride: Any, work: Any, re: Any, im: Any) -> Any:
-    """A square of complex numbers of `array`, a row beginning every `stride` values from `at`: column k goes to the
-    vectors of `work` that begin k vectors behind `re` and `im`."""
+    """A square of complex numbers of `array`, a row beginning every `stride` values from `at`: column k is stored to
+    the vectors of `work` that begin k vectors after `re` and `im`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         x = _Vectors(context, builder, signature.args[0], arguments[0])
@@ -184,7 +184,7 @@ def lanes_to_pairs(typing: Any, work: Any, re: Any, im: Any, array: Any, at: Any
 
 
 def _choice(comparison: str) -> Any:
-    """The intrinsic that takes a where the comparison of a with b holds, else b, and so b beside NaN."""
+    """The intrinsic that selects a where the comparison of a with b is true, else b, so b if either is NaN."""
 
     @intrinsic
     def choose(typing: Any, a: Any, b: Any) -> Any:
@@ -199,7 +199,7 @@ def _choice(comparison: str) -> Any:
 
 
 least, most = _choice("<"), _choice(">")
-"""The smaller and the larger values of two vectors of floats or unsigned integers; where one has NaN, the second's."""
+"""The minimum and maximum values of two vectors of floats or unsigned integers; where one has NaN, the second's."""
 
 
 @intrinsic

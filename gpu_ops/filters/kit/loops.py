@@ -1,7 +1,7 @@
-"""Compiled loops: what the CPU variants of all filters share. Importing this loads Numba.
+"""Compiled loops: the common code of all filters' CPU variants. Importing this loads Numba.
 
-Numba's cache on disk watches one file each. After an edit here, or of a loop that another module calls, delete the
-*.nb? files beside the callers as well.
+Numba's disk cache checks one file each. After an edit here, or of a loop that another module calls, delete the callers'
+*.nb? files as well.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ Array = np.ndarray[Any, Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 offset: Any = np.uintp
-"""Makes an index unsigned. A signed index may count from the end, and the test for that prevents vectorisation."""
+"""Converts an index to unsigned. A signed index may count from the end, and the test for that prevents
+vectorisation."""
 ZERO, NEAREST, WRAP = BORDERS.index("zero"), BORDERS.index("nearest"), BORDERS.index("wrap")
 
 
@@ -52,8 +53,8 @@ def compiled(function: F) -> F:
 def piece(function: F) -> F:
     """Compile a function that only compiled functions call. Their cache files contain it; Python cannot call it.
 
-    It is compiled for the types of its arguments: Numba itself would compile it once more for each constant that is
-    among them, into the same instructions.
+    It is compiled for the types of its arguments: Numba itself would compile it once more for each constant argument,
+    to the same instructions.
     """
     jit = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     resolve = jit.get_call_template
@@ -64,8 +65,8 @@ def piece(function: F) -> F:
 
 
 def reordered(function: F) -> F:
-    """As `piece`, for sums whose terms the compiler may add in another order, several at a time; the order is the same
-    in every call, and NaN and infinity stay."""
+    """As `piece`, for sums whose terms the compiler may reorder for vectorisation; the order is the same in every call,
+    and NaN and infinity are preserved."""
     loose = {"reassoc", "contract", "nsz"}
     jit = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, fastmath=loose)
     return jit(function)  # type: ignore[no-any-return]
@@ -100,13 +101,14 @@ def _together(function: int, arguments: int, workers: int) -> None:
 
 
 class _Part:
-    """A part that is compiled for some types of arguments, and memory from which it takes them."""
+    """A part that is compiled for some types of arguments, and memory for passing them."""
 
     def __init__(self, part: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         types = typeof(arguments)
         self.compiled = cfunc(void(CPointer(types), int64, int64), cache=True, error_model="numpy")(part)
-        # As Numba lays them out: numbers as in C; an array as owner, object, size, bytes of an item, address, shape and
-        # strides. Nobody need own arrays that are there as long as the call.
+        # In Numba's memory layout: numbers as in C; an array as owner, object, size, bytes of an item, address, shape
+        # and
+        # strides. Arrays that outlive the call need no owner.
         forms = (f"PPnnP{2 * t.ndim}n" if isinstance(t, ArrayType) else as_dtype(t).char for t in types)
         self.layout = struct.Struct("".join(forms))
         self.memory = ctypes.create_string_buffer(self.layout.size)
@@ -126,14 +128,14 @@ class _Part:
 _PARTS: dict[Any, _Part] = {}
 """By part and types of its arguments."""
 _LOOP: list[Callable[[int, int, int], None]] = []
-"""The parallel loop, once it is compiled: Numba's own search for it takes longer than a small image."""
+"""The parallel loop, once it is compiled: Numba's own look-up takes longer than processing a small image."""
 
 
 def on_all_threads(part: Callable[..., None], arguments: tuple[Any, ...], workers: int) -> None:
     """Call part(arguments, worker, workers) for all workers in parallel; the part begins with `given(arguments)`. An
     array argument of a part may change its dtype from call to call, but neither its rank nor its layout.
 
-    The loop calls `part` by its address and hands on the address of its arguments: compiled into the parallel loop, a
+    The loop calls `part` by its address and passes on the address of its arguments: compiled into the parallel loop, a
     part would be compiled three more times, and the loop once for all types of arguments. Only one Python thread at a
     time may call this, because Numba's default threading layer aborts the process otherwise.
     """

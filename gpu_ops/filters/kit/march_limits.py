@@ -1,4 +1,4 @@
-"""How exact the kernels with a ring buffer of rows are in floats, and which tasks they do not take.
+"""How exact the kernels with a ring buffer of rows are in floats, and which tasks they do not support.
 
 eps is 2^-23 for float32: an ulp of the largest magnitude is eps/2 to eps of it.
 """
@@ -16,27 +16,27 @@ from gpu_ops.types import Exactness, Rule
 from gpu_ops.variant import Range
 
 MARCH = 32
-"""eps that the marching kernels' sums in the samples' own type may cost: at most 64 ulp."""
+"""The maximum error in eps of the ring kernels' sums in the samples' own type: at most 64 ulp."""
 FIRST = 20
-"""eps of these that the sum of a row may cost; the others are left to the columns."""
+"""The part of these for the sum of a row; the rest is for the columns."""
 MOST_GROUP = 4
-"""Channels up to which a block has all of them: a lane's outputs contain as many of each."""
+"""The maximum number of channels that a block processes together: a lane's outputs contain the same number of each."""
 OUTPUTS = 12
-"""Outputs of a lane in a row; the kernel says the same."""
+"""Outputs of a lane in a row; the same constant is in the kernel."""
 
 Window = Callable[[Task], int]
 
 
 def march_loss(radius: int, rows: int, group: int = 1) -> float:
-    """Most that a mean loses to the marching kernels' sums in its own type, in eps of the largest value, after so many
-    rows, where a block has `group` interleaved channels.
+    """The maximum error of a mean from the ring kernels' sums in its own type, in eps of the largest value, after this
+    number of rows, if a block has `group` interleaved channels.
 
     Each addition rounds eps / 2 of its sum, and a sum of k values is at most k times the largest. A lane's outputs are
     `each` = 12 / group of a channel. A window within one block of them takes 2 + 3 + … + window of these halves. Longer
     ones take 2 + … + each for each block, k · each for adding the k-th, 2 + … for the values at the end, fewer than
     `each`, and a window for adding these. Then come each - 1 steps, of a window and of 2 for the difference that is
-    added; and at last three roundings of the mean itself. A column takes half an eps of each row that leaves it, where
-    it is smaller than that.
+    added; and at last three roundings of the mean itself. A column takes half an eps of each row that leaves it, if it
+    is smaller than that.
     """
     window, each = 2 * radius + 1, OUTPUTS // group
     blocks = (-radius * group % 4 + window * group) // OUTPUTS
@@ -48,14 +48,14 @@ def march_loss(radius: int, rows: int, group: int = 1) -> float:
 
 
 def march_rows(radius: int, group: int = 1) -> int:
-    """Most rows that may enter a column of the marching kernels' sums in the samples' own type, so that they lose no
-    more than MARCH."""
+    """The maximum number of rows that may enter a column of sums in the samples' own type, so that the error is at most
+    `MARCH`."""
     return int((MARCH - march_loss(radius, 0, group)) * 2 * (2 * radius + 1))
 
 
 def groups_of(meta: Meta, radius: int) -> tuple[int, ...]:
-    """The numbers of interleaved channels that a block may have, the best first: all of a few, if floats stay exact; or
-    one."""
+    """The possible numbers of interleaved channels per block, the best first: all if there are few and floats stay
+    exact; or one."""
     channels = meta.channels
     if not 1 < channels <= MOST_GROUP or (meta.dtype.startswith("float") and march_loss(radius, 0, channels) > FIRST):
         return (1,)
@@ -63,8 +63,8 @@ def groups_of(meta: Meta, radius: int) -> tuple[int, ...]:
 
 
 def march_exactness(window: Window) -> Exactness:
-    """Rows are summed in the samples' own type, in parts; columns as two numbers of it, over no more rows than
-    `march_rows` allows. The reference of float64 has roundings of its own."""
+    """Rows are summed in the samples' own type, in parts; columns as two numbers of it, over at most `march_rows` rows.
+    The float64 reference also has rounding errors."""
 
     def tolerance(task: Task) -> float:
         if task.dtype.kind == "u":
@@ -80,12 +80,12 @@ def march_exactness(window: Window) -> Exactness:
 
 
 def march_largest(window: Window) -> Range:
-    """A square's whole sum is in the samples' own type, and a row more on the way."""
+    """A square's complete sum is in the samples' own type, and temporarily one more row."""
     return lambda task: top(task.meta.dtype) / (window(task) * (window(task) + 1) + 2)
 
 
 def segments_fit(window: Window, advice: str) -> Rule:
-    """There are no more segments of `march_rows` in the image than blocks in a grid."""
+    """The image has no more segments of `march_rows` than a grid has blocks."""
 
     def too_many(task: Task) -> int:
         radius = window(task) // 2

@@ -1,8 +1,8 @@
-"""Means of squares in one pass down the image: the values, lanes, warps and rows of blocks, so that they fit in shared
+"""Means of squares in one pass down the image: the values, lanes, warps and rows of blocks, chosen to fit in shared
 memory, and the segments of an image.
 
-kernels/include/ring_shape.cuh explains them. Every radius runs on every architecture: where no ring of rows fits in
-shared memory, the kernel sums the rows that leave a second time.
+kernels/include/ring_shape.cuh explains them. Every radius runs on every architecture: if no ring of rows fits in shared
+memory, the kernel sums the leaving rows a second time.
 """
 
 from __future__ import annotations
@@ -24,27 +24,28 @@ from gpu_ops.task import Meta
 
 WARP = 32
 TEAMS = 2
-"""Teams of row warps, which take turns; the kernel says the same."""
+"""Teams of row warps, which alternate; the same constant is in the kernel."""
 BYTES_RADIUS, PAIRS_RADIUS = 127, 128
-"""Up to here squares have fewer than 2^16 pixels, as pixels of four bytes need; and the sum of a row of bytes fits 16
-bits, as pairs of rows need."""
+"""Up to this radius squares have fewer than 2^16 pixels, as four-byte pixels need; and the sum of a row of bytes fits
+in 16 bits, as pairs of rows need."""
 NARROW_RADIUS = 127
-"""Up to here sums of squares of 16 bits fit a word."""
+"""Up to this radius sums of squares of 16-bit values fit in a word."""
 MOST_SHARED, MOST_THREADS = 227 << 10, 1024
-"""Bytes of shared memory and threads that a block has on the architectures that have most."""
+"""Shared memory and threads per block on the architectures that have most."""
 WAVES = 8
-"""The most rounds of blocks: more segments would only load more rows twice."""
+"""The maximum number of waves of blocks: more segments would only load more rows twice."""
 FEWEST_ROWS = 8
 MOST_LOADED = 32
-"""Words of entering rows that a lane holds at once, and as many of leaving ones: half of the registers it can have."""
+"""Words of entering rows that a lane keeps at once, and the same number of leaving ones: half of its maximum
+registers."""
 OVERLAP = 0.2
-"""The part of one round that is lost where blocks share a multiprocessor: some still work while the next begin."""
+"""The part of one wave that is lost if blocks share a multiprocessor: some still run while the next wave begins."""
 
 
 @dataclass(frozen=True)
 class Values:
-    """What the words of a block are: `group` interleaved channels, in words of `word` bytes and sums of `part` bytes. A
-    value takes `planes` words: 2 for a pixel of four bytes. A word has the values of `pack` rows: 2 of bytes."""
+    """The words of a block: `group` interleaved channels, in words of `word` bytes and sums of `part` bytes. A value
+    takes `planes` words: 2 for a four-byte pixel. A word has the values of `pack` rows: 2 for bytes."""
 
     group: int = 1
     word: int = 4
@@ -60,14 +61,14 @@ class Values:
 
 PIXEL = Values(planes=2)
 Form = Literal["values", "pixels", "double"]
-"""A kernel that sums rows in the samples' own type; one that also has pixels of four bytes; one that sums in double."""
+"""Kinds of kernel: sums of rows in the samples' own type; the same with four-byte pixels; sums in double."""
 
 
 @dataclass(frozen=True)
 class Shape:
     """The shape of a block: `lanes` sum a row, the two teams have `row_warps` warps for that, and a lane of the other
-    warps has `per` columns. `ring` says whether shared memory keeps the sums of a whole window of rows, and `ahead` the
-    batches of rows more than that."""
+    warps has `per` columns. `ring` tells whether shared memory keeps the sums of a whole window of rows, and `ahead`
+    the number of additional batches of rows."""
 
     lanes: int
     row_warps: int
@@ -124,19 +125,18 @@ COLOURS = (*PAIRS[:1], (32, Shape(32, 8, 4)), (64, Shape(32, 20, 2, ahead=2)), *
 and for those of three interleaved channels. On an H100, 4096², large blocks took 87 µs for RGB and radius 64 (124 µs
 before), and without a ring 204 µs for RGBA and radius 120 (1162 µs before)."""
 SINGLE_REGISTERS, PIXEL_REGISTERS = 56, 72
-"""Registers of a thread that spills next to nothing: they limit the blocks that share a multiprocessor."""
+"""Registers of a thread with almost no spills: they limit the blocks that share a multiprocessor."""
 SMALLER = ((16, 12), (16, 8), (8, 8), (8, 6), (8, 4))
 SMALLEST = ((8, 2),)
-"""Lanes and row warps to fall back on, in this order; the last ones only without a ring, which they would not keep
-busy."""
+"""Fallback lanes and row warps, in this order; the last ones only without a ring, which they would not keep busy."""
 
 
 def values_of(meta: Meta, radius: int, form: Form) -> Iterator[Values]:
-    """What the words of a block may be, the best first."""
+    """The possible words of a block, the best first."""
     groups, size = groups_of(meta, radius), max(4, meta.itemsize)
     if form == "pixels" and meta.dtype == "uint8" and meta.channels == 4 and radius <= BYTES_RADIUS:
         yield PIXEL
-    # Pairs take longer for RGBA: 1996 against 1016 µs on an H100, 8192², radius 120.
+    # Pairs are slower for RGBA: 1996 against 1016 µs on an H100, 8192², radius 120.
     if meta.dtype == "uint8" and radius <= PAIRS_RADIUS and meta.channels != 4:
         yield from (Values(group, pack=2) for group in groups)
     else:
@@ -169,11 +169,11 @@ def choose(meta: Meta, radius: int, form: Form, shared_bytes: int, threads: int 
 
 
 def additions(meta: Meta, radius: int) -> int:
-    """Additions of a segment on a GPU with the most shared memory, by all lanes, those beyond the image included.
+    """Additions of a segment on a GPU with the most shared memory, by all lanes, including those outside the image.
 
-    In a row of one channel, a lane takes 11 for its own block and 11 for that in which its window ends, one for each
-    block, 22 for sliding, and 11 more where windows cover blocks that are neither; without a ring, a second time. A
-    column of floats takes 12, as two floats, and one multiplication.
+    In a row of one channel, a lane needs 11 for its own block and 11 for that in which its window ends, one for each
+    block, 22 for sliding, and 11 more if windows cover further blocks; without a ring, twice that. A column of floats
+    needs 12, as two floats, and one multiplication.
     """
     values, shape = choose(meta, radius, "pixels", MOST_SHARED)
     group, times = values.group, 1 if shape.ring else 2
@@ -186,9 +186,9 @@ def additions(meta: Meta, radius: int) -> int:
 
 
 def segment_rows(height: int, strips: int, radius: int, places: int, shared: bool = False, longest: int = 0) -> int:
-    """Rows of a segment, so that `strips` blocks a segment fill `places` on the multiprocessors in whole rounds, and
-    the 2 · radius rows that each fetches before its first output are worth it. Where blocks have `shared` a
-    multiprocessor, several rounds overlap. No segment has more rows than `longest`, if there is any such limit."""
+    """Rows of a segment, such that `strips` blocks per segment fill `places` on the multiprocessors in whole waves, and
+    the 2 · radius rows that each loads before its first output pay. If blocks have `shared` a multiprocessor, several
+    waves overlap. No segment has more rows than `longest`, if given."""
     least = -(-height // longest) if longest else 1
     most = max(least, min(height // FEWEST_ROWS, -(-WAVES * places // strips), MOST_BLOCKS))
     best, rows = 0.0, -(-height // least)
@@ -202,17 +202,17 @@ def segment_rows(height: int, strips: int, radius: int, places: int, shared: boo
 
 
 def resident(shape: Shape, shared: int, values: Values, limits: Limits) -> int:
-    """Blocks that a multiprocessor is to hold at once; 1 for an unknown architecture."""
+    """The target number of resident blocks per multiprocessor; 1 for an unknown architecture."""
     architecture = f"sm_{limits.capability[0]}{limits.capability[1]}"
     if not is_known(architecture):
         return 1
     registers = PIXEL_REGISTERS if values.planes > 1 or values.word > 4 else SINGLE_REGISTERS
-    # The kernel computes the numbers of its barriers, so the assembler reserves all barriers of a block.
+    # The kernel computes its barrier numbers at run time, so the assembler reserves all barriers of a block.
     return max(1, occupancy(architecture, shape.threads, registers, shared, BLOCK_BARRIERS).blocks)
 
 
 def plan(form: Form, ctx: PlanContext, radius: int) -> Plan:
-    """One launch, for windows of 2 radius + 1 pixels a side."""
+    """One launch, for windows with a side of 2 radius + 1 pixels."""
     limits = ctx.device.limits
     values, shape = choose(ctx.task.meta, radius, form, limits.shared_bytes, limits.threads_per_block)
     stride = 1 if values.planes > 1 else ctx.channels // values.group
@@ -251,7 +251,7 @@ def plan(form: Form, ctx: PlanContext, radius: int) -> Plan:
 
 
 def _types(dtype: np.dtype[Any], values: Values, radius: int) -> dict[str, Value]:
-    """The kernel's types. 513² values of 8 bits stay below 2^32, of 16 bits they do not."""
+    """The kernel's types. Sums of 513² 8-bit values stay below 2^32, those of 16-bit values do not."""
     ctype, pixels = CTYPES[dtype.name], int(values.planes > 1)
     if dtype.kind == "f":
         return {"SAMPLE": ctype, "WORD": ctype, "SLIDE": ctype, "TOTAL": ctype, "PIXELS": 0, "INTEGER": 0}

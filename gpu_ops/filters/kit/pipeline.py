@@ -1,5 +1,5 @@
-"""Uploads, kernels and downloads of an input in chunks, as the steps of a plan. The chunks take turns in streams, so
-that the upload of one, the kernels of another and the download of a third overlap."""
+"""Uploads, kernels and downloads of an input in chunks, as the steps of a plan. The chunks use several streams in turn,
+so that the upload of one, the kernels of another and the download of a third overlap."""
 
 from __future__ import annotations
 
@@ -15,20 +15,21 @@ from gpu_ops.plan import Copy, DeviceArray, HostTask, Plan, Step
 Array = np.ndarray[Any, Any]
 Name = Callable[[str], str]
 Make = Callable[[int], tuple[DeviceArray, Plan]]
-"""Gives device memory for so many rows of the input, and a plan on it."""
+"""Allocates device memory for this number of rows of the input, and returns a plan on it."""
 Work = Callable[["Chunk"], Iterable[Step]]
 """The steps between the upload of a chunk and its download."""
 STREAMS = 3
-"""One each for an upload, a kernel and a download at a time."""
+"""One stream each for an upload, a kernel and a download at a time."""
 CHUNK_BYTES = 4 << 20
-"""A copy of this size runs at full speed, and the first and the last one, beside which nothing runs, are short."""
+"""A copy of this size reaches the full bandwidth, and the first and the last one, which overlap with nothing, are
+short."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Rows of the input with those around them, in `x`, and a plan on them. `number` counts from 1. Chunks of one
-    `slot` share their device memory and a stream, in which their steps run one after the other. `is_cut`: its results
-    are rows of those of the whole; else they are results of their own. `base` is the stream of slot 0."""
+    """Rows of the input with their halo, in `x`, and a plan on them. `number` counts from 1. Chunks of one `slot` share
+    their device memory and a stream, in which their steps run in order. `is_cut`: its results are rows of those of the
+    whole; else they are separate results. `base` is the stream of slot 0."""
 
     number: int
     band: Band
@@ -80,25 +81,25 @@ def chunks_of(
 
 
 class Source(Protocol):
-    """Where the rows of chunks come from."""
+    """Provides the rows of chunks."""
 
     def upload(self, chunk: Chunk) -> Iterable[Step]:
         """The steps that bring a chunk's rows to the device."""
 
 
 class Sink(Protocol):
-    """Where the results of chunks go."""
+    """Receives the results of chunks."""
 
     def download(self, chunk: Chunk) -> Sequence[Step]:
         """The steps that bring a chunk's results to the host."""
 
     def take(self, chunk: Chunk) -> Iterable[Step]:
-        """What the host does when they are there, before another chunk uses the slot."""
+        """The host's work when they have arrived, before another chunk uses the slot."""
 
 
 @dataclass(frozen=True, eq=False)
 class FromHost:
-    """An input in host memory, from which the rows are copied. With the border wrap, rows beyond an edge are those of
+    """An input in host memory, from which the rows are copied. With the border wrap, rows beyond an edge are taken from
     the opposite one."""
 
     source: Array
@@ -115,7 +116,7 @@ class FromHost:
 @dataclass(frozen=True, eq=False)
 class ToHost:
     """The results of the whole in host memory, to which the rows are copied. `done(number)` is called when a chunk's
-    are there; the host waits for that."""
+    results have arrived; the host waits for that."""
 
     targets: Mapping[str, Array]
     done: Callable[[int], object] | None = None
@@ -133,8 +134,8 @@ class ToHost:
 
 
 def depth_first(chunks: Sequence[Chunk], source: Source, sink: Sink, work: Work) -> Iterator[Step]:
-    """All steps of a chunk, then those of the next one. The host takes the results of a chunk when the others have
-    their steps in the queue, and before the next chunk of its slot."""
+    """All steps of a chunk, then those of the next one. The host processes the results of a chunk after the other
+    chunks' steps are enqueued, and before the next chunk of its slot."""
     behind = max((chunk.slot for chunk in chunks), default=0)
     for place, chunk in enumerate(chunks):
         yield from source.upload(chunk)
@@ -152,8 +153,8 @@ def in_stream(steps: Sequence[Step], stream: int, name: Name) -> list[Step]:
 
 
 def pieces(low: int, high: int, count: int) -> Iterator[tuple[slice, slice]]:
-    """The rows from `low` to `high` in pieces: where they lie among those that are copied, and among the `count` rows
-    of the input, beyond whose edges the opposite ones follow."""
+    """The rows from `low` to `high` in pieces: their positions among the copied rows, and among the `count` rows of the
+    input, with wrap-around at its edges."""
     done = low
     while done < high:
         start = done % count

@@ -1,4 +1,4 @@
-"""Declaring and planning variants: kernel files, host functions, CPU libraries, and the context that a plan gets."""
+"""Declaring and planning variants: kernel files, host functions, CPU libraries, and the context of a plan function."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Arguments = Callable[[Task], tuple[Any, ...]]
 
 
 def block_shape(threads: int) -> tuple[int, int]:
-    """(x, y) of a 2D block of that many threads: one warp wide where they fill whole warps."""
+    """(x, y) of a 2D block of that many threads: one warp wide if they fill whole warps."""
     return (32, threads // 32) if threads >= 32 and threads % 32 == 0 else (16, threads // 16)
 
 
@@ -39,8 +39,8 @@ NO_LOOPS: Mapping[str, int] = {}
 
 
 def tile_loops(ctx: PlanContext, x: int, y: int, rows: int, around: int) -> dict[str, int]:
-    """How often the loops of a block of x by y threads run that fill its tile: `rows` of x values, which a signal has
-    one after the other, with `around` pixels on either side."""
+    """The trip counts of the loops in which a block of x by y threads fills its tile: `rows` of x values, which are
+    consecutive for a signal, with `around` pixels on either side."""
     reach = 2 * around * ctx.channels
     if ctx.rank == 1:
         return {"values of the tile": -(-(min(x * rows, ctx.x.size) + reach) // x)}
@@ -49,9 +49,9 @@ def tile_loops(ctx: PlanContext, x: int, y: int, rows: int, around: int) -> dict
 
 
 class PlanContext:
-    """What the plan function of a kernel gets: the device, the task, the sizes of its input, an output like the input,
-    and the kernels of its file, whose names begin with the folder and the variant: mean1d/1_naive.cu has mean1d_naive.
-    """
+    """The argument of a kernel's plan function: the device, the task, the sizes of its input, an output like the input,
+    and the kernels of its file, whose names begin with the folder and the variant: mean1d/1_naive.cu has
+    mean1d_naive."""
 
     def __init__(self, device: Device, task: Task, file: str) -> None:
         self.device, self.task, self.file = device, task, file
@@ -105,8 +105,8 @@ def cuda(
     counts: Counts = NO_COUNTS,
     exactness: Exactness | None = None,
 ) -> Variant:
-    """The variant of a kernel file such as "box/3_sliding.cu": its id is sliding, and 3 stands before its title.
-    `helpers` are other files that its launches are compiled from."""
+    """The variant of a kernel file such as "box/3_sliding.cu": its id is sliding, and its title begins with 3.
+    `helpers` are other files with kernels that it launches."""
     match = re.fullmatch(r"[a-z0-9_]+/([0-9]+)_([a-z0-9_]+)\.cu", file)
     if match is None:
         raise DeclarationError(f"The kernel file {file!r} of {title!r} is not FILTER/NUMBER_VARIANT.cu; rename it.")
@@ -131,8 +131,8 @@ def cpu(
     largest: Range | None = None,
     exactness: Exactness | None = None,
 ) -> Variant:
-    """The variant of a compiled function, which is called with (x, out, *arguments) once a pass, on one core or on all;
-    `load(all_cores)` imports it when the first plan needs it."""
+    """The variant of a compiled function, which is called with (x, out, *arguments) once per pass, on one core or on
+    all; `load(all_cores)` imports it when the first plan needs it."""
     id, title = ("parallel", "CPU, all cores") if all_cores else ("serial", "CPU, one core")
     plan = partial(_plan_calls, arguments, lambda device: load(all_cores), passes)
     return Variant(id, title, idea, plan, "cpu", (), (), "", source, rules, largest, exactness=exactness)
@@ -151,7 +151,7 @@ def peer(
     largest: Range | None = None,
     exactness: Exactness | None = None,
 ) -> Variant:
-    """The variant of a CPU library: `function` is called with (module, x, out, *arguments) once a pass."""
+    """The variant of a CPU library: `function` is called with (module, x, out, *arguments) once per pass."""
     plan = partial(_plan_calls, arguments, lambda device: partial(function, device.library(module)), passes)
     library = module.partition(".")[0]
     return Variant(id, title, idea, plan, "cpu", (), (), library, source, rules, largest, exactness=exactness)
@@ -174,7 +174,7 @@ def _plan_calls(
 def along_axes(
     function: HostFunction, x: DeviceArray, how: Any, targets: Sequence[DeviceArray], mode: str
 ) -> list[Call]:
-    """A separable filter of a library: one call an axis, each from the target of the one before."""
+    """A separable filter of a library: one call per axis, each from the target of the previous one."""
     sources = [x, *targets[:-1]]
     return [
         Call(function, (source, how), {"axis": axis, "output": target, "mode": mode}, f"axis {axis}")
@@ -183,7 +183,7 @@ def along_axes(
 
 
 def rounding(device: Device, name: str, sums: DeviceArray, count: int, out: DeviceArray, wide: str = "") -> Call:
-    """A call of CuPy's kernel that makes means from sums of `count` whole values, rounded half up."""
+    """A call of CuPy's kernel that computes means from sums of `count` integers, rounded half up."""
     rule = f"y = (T)(({wide}s + count / 2) / count)"
     divide = device.library("cupy").ElementwiseKernel("S s, uint32 count", "T y", rule, name)
     return Call(divide, (sums, np.uint32(count), out), name="round half up")

@@ -1,4 +1,4 @@
-"""Ranges of variants: the largest magnitude of floating samples with which nothing overflows."""
+"""Ranges of variants: the largest magnitude of floating-point samples for which nothing overflows."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def top(dtype: str) -> float:
 
 
 def in_range(values: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
-    """What a reference gives where results are rounded: values in the range of the integers, which are not rounded."""
+    """The reference's values if results are rounded: clamped to the range of the integers, but not rounded."""
     return np.clip(values, 0, np.iinfo(dtype).max) if dtype.kind == "u" else values
 
 
 def weighted_range(tolerance: Callable[[Task], float]) -> Range:
-    """For sums of values times their weights, which exceed the largest value by rounding errors only."""
+    """For weighted means, which exceed the largest value by rounding errors only."""
     return lambda task: top(task.meta.dtype) * (1 - tolerance(task))
 
 
@@ -35,8 +35,8 @@ def sum_range(count: Callable[[Task], int], *dtypes: str) -> Range:
 
 
 def with_headroom(array: np.ndarray[Any, Any], count: float) -> tuple[np.ndarray[Any, Any], float]:
-    """Samples of which float64 can hold the sum of `count`, and the power of two to multiply the sum by. Only the
-    exponents of large float64 samples change, so that the sums are the same to the last bit."""
+    """Samples scaled so that float64 can represent the sum of `count`, and the power of two by which to multiply the
+    sum. Only the exponents of large float64 samples change, so that the sums are bit-identical."""
     if array.dtype != np.float64 or not array.size:
         return array, 1.0
     largest = max(float(np.fmax.reduce(array, axis=None)), -float(np.fmin.reduce(array, axis=None)))

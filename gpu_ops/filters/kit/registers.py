@@ -1,4 +1,4 @@
-"""Parts of plans whose threads load vectors of 16 bytes of a row, and their halo, into registers."""
+"""Parts of plans whose threads load 16-byte vectors of a row, and their halo, into registers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WARP = 32
 WIDE = (6, 531), (5, 177, 3)
 """Images whose rows are not aligned and longer than the 31 vectors that a warp stores, also of bytes."""
 FREE_THREADS = 256
-"""With up to so many threads per block, each can have all the registers that an instruction can name."""
+"""With up to this number of threads per block, each can have the maximum number of registers per thread."""
 
 
 EDGE_LOADS = Counts(
@@ -40,7 +40,7 @@ def launch_bound(threads: int) -> int:
 
 
 def rows_aligned(columns: int, itemsize: int) -> int:
-    """1 where rows of so many values begin at multiples of 16 bytes, one after the other in memory; else 0."""
+    """1 if rows of this number of values are contiguous and begin at multiples of 16 bytes; else 0."""
     return int(columns * itemsize % VECTOR_BYTES == 0)
 
 

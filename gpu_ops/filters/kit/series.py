@@ -1,4 +1,4 @@
-"""Lines of a figure from the times of a report: throughput over what varies, of that at one value."""
+"""Lines of a figure from the times of a report: throughput over the varied quantity, relative to that at one value."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ MOST_NOTES = 3
 
 @dataclass(frozen=True)
 class Over:
-    """What varies: `name` is that of a knob or "size", `value(time)` its value, None where a time has none.
-    `points(time)` are those of the job."""
+    """The varied quantity: `name` is that of a knob or "size", `value(time)` its value, None if a time has none.
+    `points(time)` is the size of the job."""
 
     name: str
     value: Callable[[Timed], float | None]
@@ -22,12 +22,12 @@ class Over:
 
     @property
     def by_size(self) -> bool:
-        """Whether the inputs vary in size."""
+        """Whether the inputs have different sizes."""
         return self.name == "size"
 
 
 def knob_value(name: str) -> Callable[[Timed], float | None]:
-    """The value of a knob, None where a variant does not have it."""
+    """The value of a knob, None if a variant does not have it."""
 
     def value(time: Timed) -> float | None:
         found = time.knobs.get(name)
@@ -37,7 +37,7 @@ def knob_value(name: str) -> Callable[[Timed], float | None]:
 
 
 def quickest(times: Iterable[Timed], value: Callable[[Timed], float | None]) -> dict[float, Timed]:
-    """The shortest of the times at each value, by growing value."""
+    """The shortest of the times at each value, by increasing value."""
     best: dict[float, Timed] = {}
     for time in times:
         x = value(time)
@@ -47,16 +47,16 @@ def quickest(times: Iterable[Timed], value: Callable[[Timed], float | None]) -> 
 
 
 Line = Mapping[float, Timed]
-"""Times by what varies."""
+"""Times by the varied quantity."""
 
 
 def job_of(time: Timed) -> Hashable:
-    """What times have in common that may be compared: they differ in variant and knobs only."""
+    """The key of comparable times: they differ in variant and knobs only."""
     return time.filter, items_of(time.params), time.shape, time.dtype, time.mode
 
 
 def fullest(lines: Iterable[Line], points: Callable[[Timed], int]) -> list[Line]:
-    """Of each filter's lines those of one job: the one with the most points on lines, and of several the largest."""
+    """For each filter the lines of one job: the one with the most points on lines, and of several the largest."""
     jobs: dict[str, dict[Hashable, list[Line]]] = {}
     for line in lines:
         first = next(iter(line.values()))
@@ -69,8 +69,8 @@ def fullest(lines: Iterable[Line], points: Callable[[Timed], int]) -> list[Line]
 
 
 def relative(times: Sequence[Timed], over: Over, base: float) -> Found:
-    """A line for each variant with its other knobs: its throughput in points per second, of that at the value `base`. A
-    line without a time there is left out and named; a single value is no line."""
+    """A line for each variant and setting of its other knobs: its throughput in points per second, relative to that at
+    the value `base`. A line without a time there is omitted and named; a single value is no line."""
     groups: dict[Hashable, list[Timed]] = {}
     for time in times:
         groups.setdefault((_key(time, over), () if over.by_size else time.shape), []).append(time)
@@ -92,14 +92,14 @@ def _series(name: str, line: Line, over: Over, base: float) -> Series:
 
 
 def _key(time: Timed, over: Over) -> RunKey:
-    """What the times of a line have in common; filter, type and timing count as parameters, for names tell them."""
+    """The common key of a line's times; filter, type and timing count as parameters, because titles include them."""
     params = {**time.params, "filter": time.filter, "type": time.dtype, "timing": time.mode}
     knobs = {name: value for name, value in time.knobs.items() if name != over.name}
     return RunKey.of(time.filter, time.variant, time.device, params, knobs)
 
 
 def _names(lines: Iterable[Line], over: Over) -> list[str]:
-    """The variants' titles, with what tells lines of one variant apart."""
+    """The variants' titles, with what distinguishes lines of one variant."""
     firsts = [next(iter(line.values())) for line in lines]
     keys = [_key(time, over) for time in firsts]
     labels: dict[RunKey, str] = {}

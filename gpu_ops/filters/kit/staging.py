@@ -1,5 +1,5 @@
-"""Chunks that go through pinned buffers of the host, which threads of the host fill and empty while the copies and
-kernels of other chunks run."""
+"""Chunks that pass through pinned staging buffers, which host threads fill and empty while the copies and kernels of
+other chunks run."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from gpu_ops.filters.kit.pipeline import Array, Chunk, pieces
 from gpu_ops.plan import Copy, Device, HostTask, Step
 
 THREADS = 16
-"""Threads of the host that copy, where it has as many."""
+"""Host threads that copy, if the host has as many."""
 
 
 @dataclass(frozen=True)
 class HostWork:
-    """What the host does for each chunk: `call(chunk, arrays)`, and which arrays of its own that reads or writes. The
-    arrays are the pinned rows of its input, or its results by name."""
+    """The host's work for each chunk: `call(chunk, arrays)`, and which of its own arrays it reads or writes. The arrays
+    are the pinned rows of its input, or its results by name."""
 
     call: Callable[[Chunk, Any], object]
     accesses: Callable[[Chunk], Iterable[Array]] = lambda chunk: ()
 
 
 class FromBuffers:
-    """A Source: pinned memory for one chunk of each slot. `fill` writes the rows of a chunk there, once the last copy
-    from there has ended."""
+    """A Source: pinned memory for one chunk of each slot. `fill` writes the rows of a chunk there, after the previous
+    copy from there has completed."""
 
     def __init__(self, device: Device, chunks: Sequence[Chunk], fill: HostWork) -> None:
         self._fill = fill
@@ -44,8 +44,8 @@ class FromBuffers:
 
 
 class ToBuffers:
-    """A Sink: pinned memory for the results of one chunk of each slot. `empty` takes them from there, once their copies
-    have ended."""
+    """A Sink: pinned memory for the results of one chunk of each slot. `empty` processes them after their copies have
+    completed."""
 
     def __init__(self, device: Device, chunks: Sequence[Chunk], empty: HostWork) -> None:
         self._empty = empty

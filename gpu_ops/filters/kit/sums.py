@@ -19,16 +19,16 @@ from gpu_ops.progress import advance, collect, stage
 Array = np.ndarray[Any, Any]
 
 TAPS = 1 << 24
-"""Taps a piece: tens of milliseconds of one thread."""
+"""Taps per piece: tens of milliseconds of one thread."""
 FEWEST_WINDOWS = 8
-"""Least length of a piece along its window, in windows: neighbouring pieces both read a small part only."""
+"""The minimum length of a piece along its window, in windows: only a small part is read by both neighbouring pieces."""
 CHUNK = 1 << 22
 """Sums that become means at a time."""
 
 
 def means_of(sums: Array, count: int, dtype: np.dtype[Any]) -> Array:
     """Sums over `count` values as means: float64 in place for floats, `dtype` rounded half up for integers, whose sums
-    are exact in float64: they stay below 2^53."""
+    are exact in float64 because they stay below 2^53."""
     means = sums if dtype.kind == "f" else np.empty(sums.shape, dtype)
     flat, target = sums.reshape(-1), means.reshape(-1)
     for first in range(0, flat.size, CHUNK):
@@ -74,7 +74,8 @@ def scale_back(means: Array, factor: float) -> Array:
 
 
 def _piece(array: Array, out: Array, window: int, axis: int, border: str, across: int, piece: slice) -> None:
-    """Fill `piece` of axis `across` in `out`. The order of each sum is that of a single call, and so are its bits."""
+    """Fill `piece` of axis `across` in `out`. The order of each sum is that of a single call, so the results are
+    bit-identical."""
     where = (slice(None),) * across + (piece,)
     if across != axis:
         _correlate(array[where], out[where], window, axis, border)

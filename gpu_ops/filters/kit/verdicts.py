@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from gpu_ops.types import Run, Timing
 
 Verdict = tuple[str, bool | None]
-"""The result in words, and whether the claim holds (None: undecided)."""
+"""The result as text, and whether the claim holds (None: undecided)."""
 
 
 def kernel_time(runs: Mapping[str, Run], variant: str) -> Timing | None:
@@ -17,7 +17,7 @@ def kernel_time(runs: Mapping[str, Run], variant: str) -> Timing | None:
 
 
 def ratio(runs: Mapping[str, Run], slow: str, fast: str, least: float) -> Verdict:
-    """How many times faster `fast` is than `slow`; the claim holds from `least` on."""
+    """How many times faster `fast` is than `slow`; the claim holds from a ratio of `least` on."""
     a, b = kernel_time(runs, slow), kernel_time(runs, fast)
     if a is None or b is None:
         missing = slow if a is None else fast

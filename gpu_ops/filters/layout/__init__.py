@@ -1,4 +1,5 @@
-"""Memory layouts: one short job by kernels that differ only in how the data lies and which lane touches what."""
+"""Memory layouts: one simple job by kernels that differ only in the layout of the data and the access pattern of the
+lanes."""
 
 from __future__ import annotations
 
@@ -112,7 +113,7 @@ Passes = Callable[[Task], tuple[Pass, ...]]
 
 
 def work(task: Task) -> Work:
-    """Every value read once and written once, a product and a sum each."""
+    """Every value read once and written once, one product and one sum each."""
     return Work(task.meta.nbytes, task.meta.nbytes, 2 * task.meta.size)
 
 
@@ -122,7 +123,8 @@ def _parts_work(task: Task) -> int:
 
 def _local_counters(task: Task) -> dict[str, int]:
     """Every word of the array is stored once and loaded once, by each warp that has a value. The words that the lanes
-    have at one index are neighbours, as the values are: each access touches as many sectors as the load of these."""
+    have at one index are adjacent, as the values are: each access touches the same number of sectors as the load of
+    these."""
     of_values, accesses = counters(touches.order(task)), 2 * task.knobs["words"]
     return {
         **of_values,
@@ -146,8 +148,8 @@ def _kernel(
     operations: Callable[[Task], int] | None = None,
     exactness: Exactness | None = None,
 ) -> Variant:
-    """A kernel whose `passes` tell its loads by block and, but for others that it `predicts`, its counters; the loads
-    not where `several` kernels run."""
+    """A kernel whose `passes` give its loads by block and, except for others that it `predicts`, its counters; the
+    loads are omitted if `several` kernels run."""
     counts = Counts(
         accesses=None if several else lambda task: loads(passes(task)[0]),
         uncounted=SEVERAL.uncounted if several else "",

@@ -1,8 +1,8 @@
-"""Where the lanes of a warp put their hands: addresses by formula, and the sectors and wavefronts that follow.
+"""The addresses that the lanes of a warp access, by formula, and the resulting sectors and wavefronts.
 
-A variant declares its memory instructions as touches, each of which says for any thread which bytes it uses. From that
-follow the counters of a launch without running it, the cost by the rules of older GPUs, and the pictures of a warp.
-Buffers begin at multiples of 256 bytes. Source: S0.
+A variant declares its memory instructions as touches, each of which gives, for any thread, the bytes it accesses. From
+these follow the counters of a launch without running it, the cost by the rules of older GPUs, and the pictures of a
+warp. Buffers are aligned to 256 bytes. Source: S0.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ OLD_BANKS = 16
 CHUNK = 1 << 12
 """Warps at a time."""
 NOBODY = -1
-"""The address of a lane that takes no part."""
+"""The address of an inactive lane."""
 
 
 @dataclass(frozen=True, eq=False)
 class Threads:
-    """Some warps of a launch with `size` threads per block: the block of each warp (W, 1), and the numbers that its
-    lanes have in the block (W, 32), of which those from `size` on do not exist."""
+    """Some warps of a launch with `size` threads per block: the block of each warp (W, 1), and the thread index of each
+    lane in the block (W, 32), of which those from `size` on do not exist."""
 
     block: Array
     thread: Array
@@ -39,14 +39,14 @@ class Threads:
 
     @property
     def number(self) -> Array:
-        """The numbers of the lanes in the launch, (W, 32)."""
+        """The global thread index of each lane, (W, 32)."""
         return self.block * self.size + self.thread
 
 
 @dataclass(frozen=True, eq=False)
 class Touch:
-    """A memory instruction of `nbytes` a lane: `place(threads)` are the bytes (W, 32) from the beginning of the buffer,
-    NOBODY for lanes that take no part."""
+    """A memory instruction of `nbytes` per lane: `place(threads)` are the offsets in bytes (W, 32) from the beginning
+    of the buffer, NOBODY for inactive lanes."""
 
     space: Space
     verb: Verb
@@ -55,7 +55,7 @@ class Touch:
     place: Callable[[Threads], Array]
 
     def rows(self, threads: Threads) -> Array:
-        """Its addresses for these warps, those left out in which no lane takes part."""
+        """Its addresses for these warps, except warps without an active lane."""
         rows = np.where(threads.thread < threads.size, self.place(threads), NOBODY)
         return rows[(rows >= 0).any(axis=1)]
 
@@ -79,14 +79,14 @@ class Pass:
         return Threads(number // self.warps, number % self.warps * WARP + np.arange(WARP), self.block)
 
     def chunks(self) -> Iterator[Threads]:
-        """All warps of the launch, some at a time."""
+        """All warps of the launch, in groups."""
         total = self.blocks * self.warps
         for first in range(0, total, CHUNK):
             yield self.threads(first, min(first + CHUNK, total))
 
 
 def only(taking_part: Array, places: Array) -> Array:
-    """The places of those lanes."""
+    """The addresses of those lanes."""
     return np.where(taking_part, places, NOBODY)
 
 
@@ -104,7 +104,7 @@ def counters(passes: Sequence[Pass]) -> dict[str, int]:
 
 
 def older_counters(passes: Sequence[Pass], rule: Rule) -> dict[str, int]:
-    """The transactions of global memory of all launches together, and their bytes, by the rule of an older GPU."""
+    """The global memory transactions of all launches together, and their bytes, by the rule of an older GPU."""
     total: Counter[str] = Counter()
     for launch in passes:
         for threads in launch.chunks():
@@ -126,7 +126,7 @@ def _counted(touch: Touch, rows: Array) -> dict[str, int]:
 
 
 def distinct(rows: Array) -> Array:
-    """Different places of each row, NOBODY aside."""
+    """The number of distinct addresses per row, NOBODY excluded."""
     ordered = np.sort(rows, axis=1)
     present = ordered >= 0
     present[:, 1:] &= ordered[:, 1:] != ordered[:, :-1]
@@ -140,7 +140,7 @@ def sectors(rows: Array) -> int:
 
 
 def wavefronts(rows: Array, nbytes: int) -> tuple[int, int]:
-    """Wavefronts of shared memory, and the fewest possible: one for each part of a warp whose words fill the banks."""
+    """Wavefronts of shared memory, and the minimum: one for each part of a warp whose words fill the banks."""
     words = max(1, nbytes // BANK_BYTES)
     parts = rows.reshape(-1, WARP // words)
     parts = parts[(parts >= 0).any(axis=1)]
@@ -150,14 +150,15 @@ def wavefronts(rows: Array, nbytes: int) -> tuple[int, int]:
 
 
 def old_wavefronts(rows: Array) -> int:
-    """Passes over the 16 banks of the first GPUs, half a warp after the other: different bytes of one word meet."""
+    """Passes over the 16 banks of compute capability 1.x, one half-warp after the other: different bytes of one word
+    are combined."""
     parts = rows.reshape(-1, HALF)
     parts = parts[(parts >= 0).any(axis=1)]
     return int(_fullest(parts, parts // BANK_BYTES % OLD_BANKS, OLD_BANKS).sum())
 
 
 def _fullest(places: Array, banks: Array, number: int) -> Array:
-    """For each row the most different places that lie in one bank."""
+    """For each row the maximum number of distinct addresses in one bank."""
     order = np.argsort(places, axis=1, kind="stable")
     places, banks = (np.take_along_axis(a, order, axis=1) for a in (places, banks))
     fresh = places >= 0
@@ -168,7 +169,7 @@ def _fullest(places: Array, banks: Array, number: int) -> Array:
 
 
 def cost(touch: Touch, threads: Threads, rule: Rule) -> int:
-    """What these warps' accesses cost: sectors or transactions of global memory, wavefronts of shared memory."""
+    """The cost of these warps' accesses: sectors or transactions of global memory, wavefronts of shared memory."""
     rows = touch.rows(threads)
     if touch.space == "shared":
         return wavefronts(rows, touch.nbytes)[0] if rule == "today" else old_wavefronts(rows)

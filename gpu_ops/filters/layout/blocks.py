@@ -1,6 +1,6 @@
-"""The source's two rules for the size of a block, by the arithmetic of occupancy. Source: S0.
+"""The source's two rules for the block size, by the arithmetic of occupancy. Source: S0.
 
-Registers and shared memory are left out: the kernels of this filter need few registers, and the rules name none.
+Registers and shared memory are ignored: the kernels of this filter need few registers, and the rules mention none.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ from gpu_ops.filters.kit.verdicts import Verdict
 from gpu_ops.types import Run
 
 BLOCKS = (16, 32, 64, 96, 100, 128, 192, 256, 384, 512, 768, 1024)
-"""Block sizes worth a sweep: around the source's 64 and 192, one that is no multiple of a warp, and the large ones."""
+"""Block sizes worth a sweep: around the source's 64 and 192, one that is not a multiple of a warp, and the large
+ones."""
 MULTIPLE, LEAST = 64, 192
 OLD_WARPS, OLD_BLOCKS, OLD_THREADS = 24, 8, 512
-"""What a multiprocessor of capability 1.0 holds, which is 768 threads, and the largest block there."""
+"""The limits of a multiprocessor of compute capability 1.0, which is 768 threads, and its largest block."""
 TODAY = ("sm_75", "sm_90", "sm_120")
 FEW = 16
-"""Registers with which no architecture is limited."""
+"""A number of registers at which no architecture is limited."""
 
 
 def old_blocks(threads: int) -> int:
@@ -48,7 +49,7 @@ def _name(machine: str) -> str:
 
 
 def multiples(runs: Mapping[str, Run]) -> Verdict:
-    """Whether each multiple of 64 holds as many threads as every smaller size that is none."""
+    """Whether each multiple of 64 gives as many resident threads as every smaller size that is not a multiple."""
     sizes = (96, 100, 128, 192)
     text = "; ".join(f"{_counted(machine, sizes)} {_name(machine)}" for machine in MACHINES)
     return f"threads held in blocks of {', '.join(map(str, sizes))}: {text}", all(map(_multiples_hold_most, MACHINES))
@@ -61,7 +62,7 @@ def _multiples_hold_most(machine: str) -> bool:
 
 
 def at_least(runs: Mapping[str, Run]) -> Verdict:
-    """Whether 192 is the smallest size with the most threads."""
+    """Whether 192 is the smallest size with the maximum number of threads."""
     least = {machine: _least_that_fills(machine) for machine in MACHINES}
     text = ", ".join(f"{size} {_name(machine)}" for machine, size in least.items())
     at = ", ".join(f"{resident(m)[LEAST]} of {max(resident(m).values())} {_name(m)}" for m in MACHINES)

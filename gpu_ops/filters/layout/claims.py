@@ -1,4 +1,4 @@
-"""What the source states about memory, and how the addresses of each layout decide it. Source: S0."""
+"""What the source states about memory, and how the addresses of each layout test it. Source: S0."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIGURES: tuple[tuple[Passes, Mapping[str, Any]], ...] = (
 
 
 def costs(passes: Passes, rule: Rule = "today", space: Space = "global", **knobs: Any) -> list[int]:
-    """What each load of a warp costs in the launch of a variant that reads what is laid out."""
+    """The cost of each load of a warp in the launch of a variant that reads the prepared layout."""
     launches = passes(Task.of(SIGNAL, {}, {"block": BLOCK, **knobs}))
     launch = launches[1 if len(launches) > 1 else 0]
     warp = launch.threads(1, 2)
@@ -44,7 +44,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _figures(runs: Mapping[str, Run]) -> Verdict:
-    old = tuple(costs(passes, "1.0", **knobs)[0] // 2 for passes, knobs in FIGURES)  # both halves are alike
+    old = tuple(costs(passes, "1.0", **knobs)[0] // 2 for passes, knobs in FIGURES)  # both halves are equal
     today = tuple(costs(passes, **knobs)[0] for passes, knobs in FIGURES)
     text = f"{_listed(old)} transactions of half a warp by the rule of 1.0; {_listed(today)} sectors of a warp today"
     return text, old == (1, 1, 16, 16)
@@ -105,7 +105,7 @@ def _broadcast(runs: Mapping[str, Run]) -> Verdict:
 
 
 def _columns(side: int, extras: Sequence[int], rule: Rule = "today") -> list[int]:
-    """Wavefronts of a warp that loads columns of a tile with these numbers of extra columns."""
+    """Wavefronts of a warp that loads columns of a tile with this number of padding columns."""
     return [costs(touches.tiles, rule, "shared", side=side, padding=k)[0] for k in extras]
 
 

@@ -32,12 +32,12 @@ SHOWN: tuple[tuple[str, Passes, Space, tuple[Mapping[str, Any], ...]], ...] = (
     ("tiles", touches.tiles, "shared", tuple({"side": 16, "padding": k} for k in (0, 1, 2))),
     ("tiles", touches.tiles, "shared", tuple({"side": 32, "padding": k} for k in (0, 1))),
 )
-"""Variant, its launches, the memory that it is about, and the knobs of its pictures."""
+"""Variant, its launches, the memory it is about, and the knobs of its pictures."""
 
 
 @dataclass(frozen=True)
 class LayoutPicture:
-    """One warp in a layout. `access` is the first of its `loads` of values, all of which cost `cost` sectors or
+    """One warp in a layout. `access` is the first of its `loads` of values, which together cost `cost` sectors or
     transactions of global memory, or wavefronts of shared memory, for `values` values of the signal."""
 
     variant: str
@@ -51,13 +51,13 @@ class LayoutPicture:
 
     @property
     def of_a_warp(self) -> float:
-        """The cost of as many values as a warp has lanes."""
+        """The cost per 32 values."""
         return self.cost * WARP / self.values
 
 
 def layout_pictures(rule: Rule) -> tuple[LayoutPicture, ...]:
-    """All pictures, those of global memory first, and each of the two kinds in the order of what it costs by the
-    coalescing rule "today", "1.2" or "1.0"."""
+    """All pictures, those of global memory first, each kind in the order of its cost by the coalescing rule "today",
+    "1.2" or "1.0"."""
     made = [
         _picture(variant, passes, space, knobs, rule) for variant, passes, space, choices in SHOWN for knobs in choices
     ]
@@ -69,7 +69,7 @@ def _picture(variant: str, passes: Passes, space: Space, knobs: Mapping[str, Any
     launch = launches[1 if len(launches) > 1 else 0]
     warp = launch.threads(1, 2)
     loads = [t for t in launch.touches if (t.space, t.verb) == (space, "load") and len(t.rows(warp))]
-    # The stores give the number of values of a warp: with structures it also loads a gain and an offset for each.
+    # The stores give the number of values per warp: with structures it also loads a gain and an offset for each.
     stores = [t for t in launch.touches if (t.space, t.verb) == ("global", "store")]
     values = sum(int((t.rows(warp) >= 0).sum()) * t.nbytes // touches.WORD for t in stores)
     own = LAYOUT.variant(variant)

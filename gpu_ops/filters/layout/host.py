@@ -1,6 +1,6 @@
 """A scaled and shifted signal on the CPU, compiled by Numba: the plain loop on one thread.
 
-Importing this module loads Numba: plans import it when they are made.
+Importing this module loads Numba: plans import it when they are created.
 """
 
 from __future__ import annotations
@@ -25,6 +25,6 @@ def scale_serial(x: Array, out: Array, gain: Any, shift: Any) -> None:
     that of gain and shift."""
     values, target = flat(x), out.reshape(-1, copy=False)
     for first in range(0, x.size, BAND):
-        if first:  # a call of one band reports no progress, which would take longer than the band
+        if first:  # a call of one band reports no progress, because a report would take longer than the band
             advance(first, x.size)
         _band(values, target, first, min(first + BAND, x.size), gain, shift)

@@ -1,4 +1,4 @@
-"""The reference of a scaled and shifted signal, how exact variants are, and what they cannot do."""
+"""The reference of a scaled and shifted signal, how exact variants are, and what they do not support."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def reference(task: Task) -> dict[str, Array]:
 def tolerance(task: Task) -> float:
     """The error as a share of the scale, which is the largest magnitude of input, offset and result.
 
-    The product is at most the result and the offset together, twice the scale: rounding the gain and the product loses
-    half an eps of that each, rounding the offset and the sum half an eps of the scale each. The float64 reference
-    loses as much again.
+    The product is at most the sum of result and offset, twice the scale: rounding the gain and the product loses half
+    an eps of that each, rounding the offset and the sum half an eps of the scale each. The float64 reference loses as
+    much again.
     """
     return 4 * float(np.finfo(task.dtype).eps) * (2 if task.meta.dtype == "float64" else 1)
 
@@ -38,7 +38,7 @@ def least(task: Task) -> float:
 
 
 def largest(task: Task) -> float:
-    """The largest magnitude of samples of which product and sum stay finite."""
+    """The largest magnitude of samples for which product and sum stay finite."""
     most = top(task.meta.dtype) * (1 - tolerance(task))
     return float((most - abs(task.params["offset"])) / max(1.0, abs(task.params["gain"])))
 
@@ -46,7 +46,7 @@ def largest(task: Task) -> float:
 PARTED = Exactness(
     lambda task: float((4 + task.knobs["parts"] / 2) * EPS), "a float rounds after each of the parts that are added"
 )
-"""Where the product comes in many parts there is one more rounding of at most the scale for each of them."""
+"""If the product is split into parts, there is one more rounding of at most the scale for each of them."""
 WORDS_OF_FOUR = not_of("float64", words="its layout is one of float32, not of {meta.dtype}")
-"""Samples are the words of 4 bytes that structures and shared memory are laid out for."""
+"""Samples must be 4-byte words, for which structures and shared memory are laid out."""
 SHARED_STRIDE = shared_fits(plans.shared_stride_bytes, "words take")

@@ -1,4 +1,4 @@
-"""Plans of the layouts: the launches of each kernel, the steps that pack and unpack, and the memory they take."""
+"""Plans of the layouts: the launches of each kernel, the steps that pack and unpack, and the memory they allocate."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _launch(
     /,
     **defines: Value,
 ) -> Launch:
-    """A launch of the variant's kernel, or of the one with the suffix `part`, with so many threads at least."""
+    """A launch of the variant's kernel, or of the one with the suffix `part`, with at least this number of threads."""
     block = int(ctx.knobs["block"])
     grid = (touches.blocks(threads, block), 1, 1)
     return Launch(
@@ -73,7 +73,7 @@ def shifted(ctx: PlanContext) -> Plan:
 
 
 def knobbed(knob: str, each: Callable[[Task], int] = lambda task: 1) -> Callable[[PlanContext], Plan]:
-    """The plan of a kernel with one more argument, the value of a knob, and so many values per thread."""
+    """The plan of a kernel with one more argument, the value of a knob, and this number of values per thread."""
 
     def plan(ctx: PlanContext) -> Plan:
         threads = touches.blocks(ctx.task.meta.size, each(ctx.task))
@@ -88,7 +88,7 @@ def vectors(ctx: PlanContext) -> Plan:
 
 
 def records(part: str, words: int, name: str) -> Callable[[PlanContext], Plan]:
-    """A step that packs so many words per value, and the one that reads them."""
+    """A step that packs this number of words per value, and the step that reads them."""
 
     def plan(ctx: PlanContext) -> Plan:
         n = ctx.task.meta.size
@@ -115,7 +115,7 @@ def shared_stride(ctx: PlanContext) -> Plan:
 
 
 def shared_stride_bytes(task: Task) -> int:
-    """The words of a block, and those between them."""
+    """The words of a block, and the padding between them."""
     return int(touches.WORD * task.knobs["block"] * task.knobs["stride"])
 
 
@@ -147,7 +147,7 @@ def local(ctx: PlanContext) -> Plan:
 
 
 def spills(ctx: PlanContext) -> Plan:
-    """Whole blocks, which have no branch, and a thread per value for the rest."""
+    """Whole blocks, which have no branch, and one thread per value for the rest."""
     n, block = ctx.task.meta.size, int(ctx.knobs["block"])
     each, whole = touches.values_per_block(ctx.task), touches.whole_blocks(ctx.task)
     kernel = partial(ctx.kernel, BLOCK=block, LIVE=ctx.knobs["live_values"], REGISTERS=ctx.knobs["registers"])

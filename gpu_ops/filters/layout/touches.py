@@ -1,6 +1,6 @@
-"""The memory instructions of each kernel, launch by launch: which bytes a lane accesses, in the order of the code.
+"""The memory instructions of each kernel, launch by launch: which bytes each lane accesses, in program order.
 
-Every function takes a task and gives a Pass for each launch of its variant. Source: S0.
+Every function takes a task and returns a Pass for each launch of its variant. Source: S0.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HALF_RECORD, VALUES_OF_RECORD = 16, 8
 """Bytes of half a structure of 8 values."""
 
 Element = Callable[[Threads], Array]
-"""The number of the value that each lane takes, which may lie outside the signal."""
+"""The index of the value that each lane accesses, which may be outside the signal."""
 
 
 def blocks(elements: int, per_block: int) -> int:
@@ -36,14 +36,15 @@ def lead(task: Task) -> int:
 
 
 def records(task: Task) -> int:
-    """Structures of 8 values that hold the signal."""
+    """The number of structures of 8 values for the signal."""
     return blocks(task.meta.size, VALUES_OF_RECORD)
 
 
 def _touch(
     verb: Verb, buffer: str, element: Element, n: int, size: int = WORD, shift: int = 0, nbytes: int = 0
 ) -> Touch:
-    """A global access to elements 0…n-1 of `size` bytes each: all of one, or `nbytes` that lie `shift` bytes in."""
+    """A global access to elements 0…n-1 of `size` bytes each: the whole element, or `nbytes` of it at an offset of
+    `shift` bytes."""
 
     def place(threads: Threads) -> Array:
         i = element(threads)
@@ -55,7 +56,7 @@ def _touch(
 def _through(
     task: Task, element: Element, between: Iterable[Touch] = (), covered: int | None = None
 ) -> tuple[Pass, ...]:
-    """One launch, whose threads load a value of x, do something between, and store it to y."""
+    """One launch, whose threads load a value of x, compute, and store it to y."""
     n, block = task.meta.size, task.knobs["block"]
     size = task.meta.itemsize
     touches = (_touch("load", "x", element, n, size), *between, _touch("store", "y", element, n, size))
@@ -63,7 +64,7 @@ def _through(
 
 
 def number(threads: Threads) -> Array:
-    """A thread's own number."""
+    """A thread's own index."""
     return threads.number
 
 
@@ -103,7 +104,7 @@ _THROUGH: tuple[tuple[Verb, str], ...] = (("load", "x"), ("store", "y"))
 
 
 def _neighbours(task: Task, each: int) -> tuple[Pass, ...]:
-    """Each thread takes so many neighbouring values, one after the other."""
+    """Each thread processes this number of consecutive values."""
     n, block = task.meta.size, task.knobs["block"]
 
     def of_round(k: int) -> Element:
@@ -136,17 +137,17 @@ def vectors(task: Task) -> tuple[Pass, ...]:
 
 
 def values_per_block(task: Task) -> int:
-    """Values that a block of the variant spills holds at a time."""
+    """Values per block of the variant spills."""
     return int(task.knobs["block"] * task.knobs["live_values"])
 
 
 def whole_blocks(task: Task) -> int:
-    """Blocks of the variant spills that are full."""
+    """Full blocks of the variant spills."""
     return task.meta.size // values_per_block(task)
 
 
 def spills(task: Task) -> tuple[Pass, ...]:
-    """Whole blocks, which load all before they store, and a thread per value for the rest."""
+    """Whole blocks, which complete all loads before they store, and one thread per value for the rest."""
     n, block, held = task.meta.size, int(task.knobs["block"]), int(task.knobs["live_values"])
     whole = whole_blocks(task)
     first = whole * values_per_block(task)
@@ -167,7 +168,7 @@ def spills(task: Task) -> tuple[Pass, ...]:
 
 
 def _records(task: Task, pack: Iterable[Touch], main: Iterable[Touch]) -> tuple[Pass, ...]:
-    """A launch that packs, and one that reads what is packed and stores to y."""
+    """A launch that packs, and one that reads the packed values and stores to y."""
     n, block = task.meta.size, task.knobs["block"]
     first = (_touch("load", "x", number, n), *pack)
     second = (*main, _touch("store", "y", number, n))
@@ -225,7 +226,7 @@ def split(task: Task) -> tuple[Pass, ...]:
 
 
 def _shared(verb: Verb, place: Element, taking_part: Element, nbytes: int = WORD) -> Touch:
-    """A shared access of `nbytes` at these bytes, by the lanes for which the other function is true."""
+    """A shared access of `nbytes` at these offsets, by the lanes for which the other function is true."""
     space: Space = "shared"
     return Touch(space, verb, nbytes, "shared", lambda threads: only(taking_part(threads), place(threads)))
 

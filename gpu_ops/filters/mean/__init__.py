@@ -21,7 +21,7 @@ OUTPUTS = Param("outputs", 2, choices=(1, 2, 4, 8), help="outputs per thread")
 
 
 def work(task: Task) -> Work:
-    """One read and one write of every value, one addition a tap."""
+    """One read and one write of every value, one addition per tap."""
     meta, taps = task.meta, task.params["window"] ** task.meta.of_kind.rank
     return Work(meta.nbytes, meta.nbytes, meta.size * taps)
 
@@ -132,7 +132,7 @@ def _hosts(kind: Kind, source: str) -> tuple[Variant, ...]:
 
 
 def _variants(kind: Kind, source: str, own: tuple[Variant, ...], *fits: Rule) -> tuple[Variant, ...]:
-    """What signals and images both have, and their `own` kernels; the first kernels have the rules `fits`."""
+    """The common variants for signals and images, and their `own` kernels; the first kernels have the rules `fits`."""
 
     def kernel(
         file: str,
@@ -158,7 +158,7 @@ def _variants(kind: Kind, source: str, own: tuple[Variant, ...], *fits: Rule) ->
 
 
 PICKED = ("serial", "parallel", "naive", "constant", "shared")
-"""The source's own steps, which every window and sample type has."""
+"""The source's own steps, which support every window and sample type."""
 
 MEAN1D = Filter(
     id="mean1d",

@@ -17,7 +17,7 @@ EXPERIMENT = {
     "knobs": KNOBS,
 }
 PUBLISHED = {"serial": 0.215, "naive": 0.0043, "constant": 0.00196, "shared": 0.00154}
-"""Seconds: kernel time of single launches without warm-up, on a card that the source does not name."""
+"""Seconds: kernel times of single launches without warm-up, on a GPU that the source does not name."""
 META = Meta("signal", (10_000_000,), "float64")
 
 
@@ -55,7 +55,7 @@ def _limit(runs: Mapping[str, Run]) -> Verdict:
     windows = (5, 65, 255)
     ratios = [count("shared", w).inner / count("constant", w).inner for w in windows]
     text = ", ".join(f"F = {w}: {r * w:.4g}/F" for w, r in zip(windows, ratios, strict=True))
-    # The halo adds (F - 1)/B to the limit, so only windows much shorter than the block come near it.
+    # The halo adds (F - 1)/B to the limit, so only windows much shorter than the block come close to it.
     return text, abs(ratios[0] * windows[0] - 1) < 0.01
 
 

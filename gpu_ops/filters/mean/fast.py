@@ -1,8 +1,8 @@
-"""Plans of the mean kernels that load vectors of 16 bytes, and which tasks they take.
+"""Plans of the mean kernels that load 16-byte vectors, and which tasks they support.
 
-The signal's `vector` and the image's `rows` and `packed` work in registers, which a short window fits into; the
-signal's `scan` takes differences of running sums, and the image's `ring` running sums along both axes: for these no
-window is too long.
+The signal's `vector` and the image's `rows` and `packed` compute in registers, in which a short window fits; the
+signal's `scan` takes differences of prefix sums, and the image's `ring` uses running sums along both axes: these have
+no maximum window.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ from gpu_ops.types import Exactness, Rule
 VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="16-byte vectors per thread")
 SCAN_BLOCK = Param("block", 256, choices=(128, 256, 512, 1024), unit="threads", help="threads per block")
 VECTOR_HALO = 64
-"""Bytes beside a vector of a signal that fit into registers."""
+"""Bytes next to a vector of a signal that fit into registers."""
 ROWS_HALO = 48
 """The same for images, where a thread keeps several rows."""
 ROWS_WINDOWS = (3, 5, 7)
 STEPS = (1, 2, 4, 8, 16)
-"""Pieces a thread of the scan: as few as leave half of a tile to outputs, and at least LOADS vectors of 16 bytes."""
+"""Vectors per thread of the scan: the minimum that leaves half of a tile for outputs, and at least LOADS vectors of 16
+bytes."""
 LOADS = 4
 SCAN_CHANNELS = 4
 
@@ -101,7 +102,7 @@ RING_RULES = (
 
 
 def scan(ctx: PlanContext) -> Plan:
-    """A signal by running sums of tiles."""
+    """A signal by prefix sums of tiles."""
     window, block, n = ctx.params["window"], ctx.knobs["block"], ctx.length
     vector, steps = vector_of(ctx.dtype.itemsize), scan_steps(ctx.task)
     macros = defines(ctx)
@@ -119,20 +120,20 @@ def _prefix_type(dtype: np.dtype[Any]) -> str:
 
 
 def _reach(vector: int, window: int) -> int:
-    """Vectors from an output's to the one where its windows end."""
+    """Vectors from that of an output to that in which its windows end."""
     return int((-(window // 2) % vector + window) // vector)
 
 
 def scan_steps(task: Task) -> int:
-    """Pieces a thread: the fewest of STEPS with which a window reaches over at most half of a tile; else 0."""
+    """Vectors per thread: the minimum of STEPS for which a window covers at most half of a tile; else 0."""
     reach, channels = _reach(vector_of(task.meta.itemsize), task.params["window"]), task.meta.channels
     fit = (s for s in STEPS if 2 * reach <= task.knobs["block"] * s and s * channels >= LOADS)
     return next(fit, 0)
 
 
 def scan_bytes(task: Task) -> int:
-    """Shared bytes of a tile, its prefixes with an element of padding every 128 bytes, and the warps' sums, of each
-    channel; of several channels also a vector a thread to arrange results."""
+    """Shared bytes of a tile, its prefixes with an element of padding every 128 bytes, and the warps' sums, for each
+    channel; for several channels also a vector per thread to rearrange results."""
     block, channels, prefix_bytes = task.knobs["block"], task.meta.channels, 8 if task.dtype.kind == "f" else 4
     tile = block * scan_steps(task)
     prefixes = tile + tile // (128 // prefix_bytes) + 1 + block // 32
@@ -141,7 +142,7 @@ def scan_bytes(task: Task) -> int:
 
 
 def scan_work(task: Task) -> int:
-    """Additions of the scan: some for each value of a tile, none for the window."""
+    """Additions of the scan: some for each value of a tile, independent of the window."""
     return 8 * task.meta.size
 
 
@@ -171,21 +172,22 @@ def scan_largest(task: Task) -> float:
 
 
 def _scan_tolerance(task: Task) -> float:
-    """What the scan can lose, of the largest value M; u is eps / 2, the most that one rounding takes from its result.
+    """The error of the scan, relative to the largest value M; u is eps / 2, the maximum rounding error of one
+    operation.
 
     Ends and partial sums: a window is the sum of at most window + 8 values, the vectors' own sums lose 9 u M each (of 4
     values, or 2 u M of 2), the chain of additions at the ends 7 u (window + 8) M and what was cut off, scaling 2 u.
-    Divided by the window that is less than 8 + 24 / window eps.
-    float64: a prefix of a tile of N values is off by what its N / 2 vectors lost, by the additions within threads and
-    warps, which together take less than u N M, and by at most 31 additions of warps, of i / 32 of the tile each: 19.2
-    u N M, twice for a difference. float32 has prefixes in float64, which no float32 shows.
+    Divided by the window that is less than 8 + 24 / window eps. float64: the error of a prefix in a tile of N values is
+    that of its N / 2 vectors, of the additions within threads and warps, which together are less than u N M, and of at
+    most 31 additions of warps, of i / 32 of the tile each: 19.2 u N M, twice for a difference. float32 has prefixes in
+    float64, whose error is negligible.
     """
     if task.dtype.kind == "u":
         return 0.0
     window, eps = task.params["window"], float(np.finfo(task.dtype).eps)
     lost = 8 + 24 / window
     if task.meta.dtype == "float64":
-        lost += 20 * _tile(task) / window + window / 2 + 2  # the last two are the reference's own
+        lost += 20 * _tile(task) / window + window / 2 + 2  # the last two are the reference's
     return float(lost * eps)
 
 

@@ -3,23 +3,24 @@
 Each form on all threads was chosen by measurement:
 
 * Short windows, and along the rows of images: sums of 2, 4, 8 … neighbours by doubling, one vector addition each over
-  chunks that stay in the first-level cache. The set bits of the window say which of them make it up: 8 additions an
-  output at window 31, and an error that grows with the logarithm of the window.
-* Down the columns of images: the windows of neighbouring rows share most of their rows. A group of rows adds the
-  shared ones once, then what each has more above and below, whole rows at a time (in the spirit of van Herk 1992, and
-  Gil & Werman 1993). Nothing is subtracted, so nothing drifts.
-* Long windows of signals: running sums in float64, or integers, four side by side to hide the latency of addition,
-  begun again from a direct sum after RESTART outputs: their drift stays below
-  (2 · RESTART + window) · 2^-53 · max|x|. A piece that met NaN or infinity is done again by direct sums.
+  chunks that stay in the L1 cache. The set bits of the window select the sums to be added: 8 additions per output at
+  window 31, and an error that grows with the logarithm of the window.
+* Down the columns of images: the windows of neighbouring rows share most of their rows. A group of rows adds the shared
+  ones once, then the further rows of each window above and below, whole rows at a time (in the spirit of van Herk 1992,
+  and Gil & Werman 1993). Nothing is subtracted, so nothing drifts.
+* Long windows of signals: running sums in float64, or integers, four in parallel to hide the latency of addition,
+  restarted from a direct sum after RESTART outputs: their drift stays below (2 · RESTART + window) · 2^-53 · max|x|. A
+  piece that contains NaN or infinity is recomputed by direct sums.
 
 Errors in half ulps of max|x|: additions + 2 for doubling, (window + GROUP) / 2 + 1 more for images; random values show
-1 to 2. NaN and infinity reach exactly the outputs whose window holds them. Results do not depend on the number of
+1 to 2. NaN and infinity reach exactly the outputs whose window contains them. Results do not depend on the number of
 threads. Sums of integers fit int32: 4095 · 65535 and 63² · 65535 are below 2^31.
 
-Arrays are C-contiguous: x and out (N,) or (N, C) for signals, (H, W) or (H, W, C) for images, uint8, uint16, float32
-or float64. Every element of out is written.
+Arrays are C-contiguous: x and out (N,) or (N, C) for signals, (H, W) or (H, W, C) for images, uint8, uint16, float32 or
+float64. Every element of out is written.
 
-Importing this module loads Numba: plans import it when they are made. The threads are numba.get_num_threads().
+Importing this module loads Numba: plans import it when they are created. The number of threads is
+numba.get_num_threads().
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ from gpu_ops.types import BORDERS
 __all__ = ["mean1d_parallel", "mean1d_serial", "mean2d_parallel", "mean2d_serial"]
 
 RUNNING_FROM = {"u": 127, "f": 31}
-"""Signals of integers and of floats: from this window on running sums beat doubling."""
+"""Signals of integers and of floats: from this window on running sums are faster than doubling."""
 RESTART = 4256
-"""Outputs of a running sum before it restarts. A power of two would make its four readers share cache sets."""
+"""Outputs of a running sum before it restarts. With a power of two its four readers would share cache sets."""
 CHUNK_BYTES = 4096
-"""Signals: sums worked on at a time, so that the four buffers of doubling stay in a first-level cache of 32 KiB."""
+"""Signals: the number of sums at a time, so that the four buffers of doubling stay in an L1 cache of 32 KiB."""
 GROUP = 15
-"""Images: the most rows of sums computed together; 7, 3 or 1 for short windows and very long rows."""
+"""Images: the maximum rows of sums computed together; 7, 3 or 1 for short windows and very long rows."""
 LINES = 1 << 20
-"""Images: the most sums that a thread keeps."""
+"""Images: the maximum number of sums that a thread keeps."""
 BAND = 1 << 25
 """Values that all threads compute between two progress reports: tens of milliseconds."""
 
@@ -131,7 +132,7 @@ def _doubling(
 
 @piece
 def _running(x: Array, i: int, out: Array, t: int, count: int, window: int, step: int, scale: float, zero: Any) -> bool:
-    """As direct, by running sums, each over a quarter of the count. False when they met NaN or infinity."""
+    """As direct, by running sums, each over a quarter of the count. False if they contained NaN or infinity."""
     quarter, ahead, step = offset(count // 4), offset(window * step), offset(step)
     finite = True
     for c in range(step):
@@ -150,7 +151,7 @@ def _running(x: Array, i: int, out: Array, t: int, count: int, window: int, step
             sd, se = sd + (zero + x[d + new] - x[d + old]), se + (zero + x[e + new] - x[e + old])
             out[p + j], out[q + j] = rounded_mean(sa, scale), rounded_mean(sb, scale)
             out[r + j], out[s + j] = rounded_mean(sd, scale), rounded_mean(se, scale)
-        # NaN, infinity and what they leave behind stay in a running sum to its end.
+        # NaN and infinity persist in a running sum to its end.
         last = sa + sb + sd + se
         finite = finite and last - last == 0
     return finite
@@ -168,7 +169,7 @@ def _pad(x: Array, step: int, first: int, count: int, buffer: Array, border: int
 
 def _signal_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
     """One worker's share of a signal's chunks. `numbers`: the first chunk, the one after the last, window, step,
-    border, samples a chunk, whether to run sums."""
+    border, samples per chunk, whether to use running sums."""
     x, out, sums, edges, numbers, scale, zero = given(arguments)
     begin, end = numbers[0], numbers[1]
     window, step, border, chunk, running = numbers[2], numbers[3], numbers[4], numbers[5], numbers[6]
@@ -214,10 +215,10 @@ def _column_sums(
 
 
 def _image_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
-    """A worker's share of some of an image's groups of rows; what is left of an incomplete one goes row by row.
+    """A worker's share of some of an image's groups of rows; the rest of an incomplete one is processed row by row.
 
-    `numbers` are the first group and behind the last, window, step, border, rows a group, height, values worked on at
-    a time, and for each value of the halo, left then right, where in its row it is read, or -1.
+    `numbers` are the first group and the one after the last, window, step, border, rows per group, height, values
+    processed at a time, and for each value of the halo, left then right, its position in its row, or -1.
     """
     x, out, sums, edges, numbers, scale, zero = given(arguments)
     begin, share = numbers[0], numbers[1] - numbers[0]

@@ -1,4 +1,4 @@
-"""How exact each variant of the mean filter is, and with which samples nothing overflows.
+"""How exact each variant of the mean filter is, and for which samples nothing overflows.
 
 Tolerances are relative to the largest magnitude of input and reference; integers are exact in every variant.
 """
@@ -16,12 +16,12 @@ from gpu_ops.task import Task
 from gpu_ops.types import Exactness
 
 RUNNING_RESTART = 4256
-"""Outputs that a running sum of the parallel variant serves; its module says the same."""
+"""Outputs of a running sum of the parallel variant; the same constant is in its module."""
 RUNNING_FROM = 31
 FOURIER_FROM, BLUR_FROM = 49, 15
 DRIFT = 1e-11
-"""The drift of a running sum over a whole axis in float64. The worst case is one eps a sample, 2e-9 on 1e7 of them;
-1.4e-13 was measured on 1e7 random ones."""
+"""The drift of a running sum over a whole axis in float64. The worst case is one eps per sample, 2e-9 for 1e7 of them;
+1.4e-13 was measured for 1e7 random ones."""
 PEER = 1e-12
 
 
@@ -31,9 +31,9 @@ def count_of(task: Task) -> int:
 
 
 def direct(task: Task) -> float:
-    """The most that adding `count` rounded products in order can lose.
+    """The maximum error of adding `count` rounded products in order.
 
-    Half an ulp of each partial sum adds up to count/2 · eps at most, of the reference as well, and the tap and the
+    Half an ulp of each partial sum adds up to count/2 · eps at most, and as much for the reference; the tap and the
     last rounding add less than two more.
     """
     return 0.0 if task.dtype.kind == "u" else (count_of(task) / 2 + 2) * float(np.finfo(task.dtype).eps)
@@ -53,7 +53,8 @@ RUNNING = Exactness(
     _wider(lambda task: RUNNING_FROM, RUNNING_RESTART * float(np.finfo(np.float64).eps)),
     f"float64 windows from {RUNNING_FROM} on are running sums, restarted every {RUNNING_RESTART} outputs",
 )
-"""Long windows of signals are running sums in float64, an eps an output since the restart; float32 hides it."""
+"""Long windows of signals are running sums in float64, with an error of one eps per output since the restart, which is
+negligible in float32."""
 SCIPY = Exactness(
     _wider(lambda task: 0, DRIFT),
     "a running sum over the whole axis, which drifts in float64 (1.4e-13 measured on 1e7 samples)",
@@ -64,7 +65,7 @@ OPENCV = Exactness(
 )
 
 largest_direct = weighted_range(direct)
-"""Of what multiplies each value by 1 / count as it enters."""
+"""The error of multiplying each value by 1 / count as it enters."""
 largest_serial = sum_range(count_of, "float64")
 largest_scipy = sum_range(window_of, "float64")
 
@@ -76,7 +77,7 @@ def largest_parallel(task: Task) -> float:
 
 
 def largest_opencv(task: Task) -> float:
-    """Short windows are weighed as they enter. Long ones of images are summed in float64; those of signals are
+    """Short windows are weighted as they enter. Long ones of images are summed in float64; those of signals are
     transformed in blocks of at most 8 windows and 512 samples, forward and inverse without a scale."""
     signal, window = task.meta.of_kind.rank == 1, window_of(task)
     if window <= (FOURIER_FROM if signal else peers.SEPARABLE_UP_TO[task.meta.dtype]):

@@ -1,13 +1,13 @@
-"""The mean filter by SciPy and OpenCV, each by its fastest function that keeps the contract.
+"""The mean filter by SciPy and OpenCV, each by its fastest function that fulfils the contract.
 
 The caller passes the modules; this file imports only NumPy. `x` and `out` are C-contiguous, signals (N,) or (N, C),
 images (H, W) or (H, W, C). Every element of `out` is written.
 
-SciPy's uniform filters are running sums over a whole axis. They truncate integers after each axis; so integers are
-filtered into float64 and rounded there, at the peer's own cost. The number of values averaged is odd, so no mean lies
-on a half and rounding to even is rounding half up.
+SciPy's uniform filters are running sums over a whole axis. They truncate integers after each axis, so integers are
+filtered into float64 and rounded there, and this cost is included. The number of values averaged is odd, so no mean is
+a half and rounding to even equals rounding half up.
 
-OpenCV sums directly with filter2D and sepFilter2D, which turn to Fourier transforms for long rows, and in running
+OpenCV sums directly with filter2D and sepFilter2D, which switch to Fourier transforms for long rows, and by running
 column sums with blur. It rounds integers once, from a product in float32.
 """
 
@@ -25,9 +25,10 @@ from gpu_ops.types import Rule
 Array = np.ndarray[Any, Any]
 
 OPENCV_UINT16 = 107
-"""Most uint16 values whose mean OpenCV rounds right for every sum: beyond, float32 is too coarse (first at 109)."""
+"""The maximum number of uint16 values for which OpenCV rounds the mean of every sum correctly: above, float32 is too
+coarse (first at 109)."""
 OPENCV_DIRECT = 49
-"""Longest row that filter2D sums directly in every dtype; beyond, Fourier transforms spread NaN and infinity."""
+"""The longest row that filter2D sums directly in every dtype; above, Fourier transforms spread NaN and infinity."""
 FILTER_UP_TO = {"uint8": 127, "uint16": 9, "float32": 4095, "float64": 4095}
 """Signals: the last window at which filter2D is exact and faster than blur."""
 SEPARABLE_UP_TO = {"uint8": 1, "uint16": 1, "float32": 29, "float64": 13}
@@ -82,7 +83,7 @@ def _taps(x: Array, shape: tuple[int, int]) -> Array:
 
 
 def _spreads(task: Task) -> int:
-    """The longest window that OpenCV sums directly, where this one is longer and samples are not finite; else 0."""
+    """The longest window that OpenCV sums directly, if this one is longer and samples are not finite; else 0."""
     direct = OPENCV_DIRECT if task.meta.of_kind.rank == 1 else SEPARABLE_UP_TO[task.meta.dtype]
     return direct if not task.meta.finite and task.params["window"] > direct else 0
 

@@ -48,8 +48,8 @@ def taps(dtype: np.dtype[Any], count: int) -> np.ndarray[Any, Any]:
 
 
 def windows(in_constant: bool, tile: Callable[[Task], int] = lambda task: 0) -> Callable[[PlanContext], Plan]:
-    """The plan of a kernel of single outputs: its taps are in constant or in global memory, its tile takes so many
-    bytes."""
+    """The plan of a kernel with one output per thread: its taps are in constant or in global memory, its tile takes
+    this number of bytes."""
 
     def plan(ctx: PlanContext) -> Plan:
         block, outputs, window = ctx.knobs["block"], ctx.knobs["outputs"], ctx.params["window"]
@@ -84,7 +84,8 @@ ROWS_FIT = blocks_fit(
 
 
 def cupyx(device: Device, task: Task) -> Plan:
-    """cupyx's separable correlation; integers go through exact sums and a rounding kernel, whose cost is counted."""
+    """cupyx's separable correlation; integers are summed exactly and rounded by a further kernel, whose cost is
+    included."""
     ndimage, x, kind = device.library("cupyx.scipy.ndimage"), task.x, task.meta.kind
     window, mode, axes = task.params["window"], SCIPY_MODES[task.params["border"]], task.meta.of_kind.rank
     out = device.empty(x.shape, x.dtype)
@@ -98,7 +99,7 @@ def cupyx(device: Device, task: Task) -> Plan:
 
 
 def loops(kind: Kind) -> Callable[[bool], HostFunction]:
-    """What imports the compiled function of signals or of images, on one core or on all."""
+    """Imports the compiled function for signals or for images, on one core or on all."""
 
     def load(all_cores: bool) -> HostFunction:
         from gpu_ops.filters.mean import host

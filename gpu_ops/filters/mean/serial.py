@@ -1,9 +1,9 @@
 """The mean filter on one thread: the plain loop, compiled by Numba.
 
-For every output the sum over its whole window, in float64 or int64, without a test for the border in the interior:
-what a C compiler makes of the textbook. Every speed-up is measured against it. Errors stay below
-(window² or window + 3) · 2^-53 · max|x|, and half an ulp for float32. Long work goes in bands of neighbouring outputs,
-each of them summed as ever; between bands it says how far it is.
+For every output the sum over its whole window, in float64 or int64, without a test for the border in the interior: what
+a C compiler generates from the textbook algorithm. Every speed-up is relative to it. Errors stay below (window² or
+window + 3) · 2^-53 · max|x|, and half an ulp for float32. Long work is split into bands of neighbouring outputs,
+without changing any sum; it reports progress between bands.
 
 After an edit here delete host.py's compiled loops too: see gpu_ops.filters.kit.loops.
 """
@@ -22,7 +22,7 @@ from gpu_ops.progress import advance
 from gpu_ops.types import BORDERS
 
 TAPS = 1 << 25
-"""Taps a band, at most where one output has fewer: tens of milliseconds."""
+"""Taps per band, unless one output has more: tens of milliseconds."""
 
 
 def rounded_mean(total: Any, scale: Any) -> Any:
@@ -34,7 +34,8 @@ def _mean_compiled(total: Any, scale: Any) -> Callable[[Any, Any], Any]:
     if isinstance(total, types.Float):
         same = np.float32 if total == types.float32 else np.float64
         return lambda total, scale: total * same(scale)
-    # n is odd, so total / n + 1/2 stays 1 / 2n off the integers: more than it is rounded by, which is 3 · 2^-24 · 256
+    # n is odd, so total / n + 1/2 differs from integers by at least 1 / 2n: more than its rounding error, which is 3 ·
+    # 2^-24 · 256
     # for uint8 in float32 and 3 · 2^-53 · 65536 for uint16 in float64. Hence the truncation is exact.
     real = np.float32 if scale == types.float32 else np.float64
     half = real(0.5)
@@ -59,7 +60,7 @@ def direct(x: Array, i: int, out: Array, t: int, count: int, window: int, step: 
 def _signal_serial(
     x: Array, out: Array, first: int, last: int, window: int, step: int, border: int, scale: float, zero: Any
 ) -> None:
-    """Positions `first` to `last`: direct where the window lies inside the signal; elsewhere every tap is mapped."""
+    """Positions `first` to `last`: direct if the window is inside the signal; elsewhere every tap is mapped."""
     length, reach = x.size // step, window // 2
     low, high = max(first, reach), min(last, length - reach)
     inside = max(0, high - low)
@@ -102,7 +103,7 @@ def _image_serial(
     scale: float,
     zero: Any,
 ) -> None:
-    """Pixels `first` to `last`, row after row: _square where the window lies inside the image; elsewhere every tap is
+    """Pixels `first` to `last`, row after row: _square if the window is inside the image; elsewhere every tap is
     mapped."""
     columns, reach = out.size // height // step, window // 2
     width = columns * step
@@ -138,7 +139,7 @@ def mean1d_serial(x: Array, out: Array, window: int, border: str) -> None:
     how = (window, step, BORDERS.index(border), *scaling(x.dtype, window))
     band = TAPS // (window * step) or 1
     for first in range(0, count, band):
-        if first:  # a call of one band reports no progress, which would take longer than the band
+        if first:  # a call of one band reports no progress, because a report would take longer than the band
             advance(first, count)
         _signal_serial(line, target, first, min(first + band, count), *how)
 

@@ -1,4 +1,4 @@
-"""Reductions of signals and images to sum, extremes, mean and variance, each channel by itself."""
+"""Reductions of signals and images to sum, extremes, mean and variance, separately for each channel."""
 
 from __future__ import annotations
 
@@ -91,28 +91,28 @@ CUPY = "The library's reductions, no kernel to write; one call per statistic and
 
 
 def work(task: Task) -> Work:
-    """Every value read once, every figure written once; an addition or a comparison a value and figure."""
+    """Every value read once, every result written once; an addition or a comparison per value and statistic."""
     form = table_form(task)
     written = int(np.prod(form.shape)) * np.dtype(form.dtype).itemsize
     return Work(task.meta.nbytes, written, task.meta.size * len(wanted(task)))
 
 
 def _share(task: Task) -> float:
-    """The longest chain of the two-phase sum."""
+    """The longest chain of additions of the two-phase sum."""
     threads = int(task.knobs["threads"])
     return samples(task) / threads + 2 * levels(threads)
 
 
 def _wave(task: Task) -> float:
-    """The longest chain of the shuffling kernel: a thread's share, and trees over threads and blocks."""
+    """The longest chain of additions of the shuffle kernel: a thread's share, and trees over threads and blocks."""
     blocks, block = plans.one_wave(task, samples(task), True)
     return samples(task) / (blocks * block) + 2 * levels(blocks * block) + int(task.knobs["items"])
 
 
 def _pass(task: Task) -> float:
-    """The longest chain of the one-pass kernel: a thread's share, then trees. The squares of a warp's shares lie around
-    the mean of its first samples, which may be farther from the mean than all others: they lose as much once more for
-    each sample of a share."""
+    """The longest chain of additions of the one-pass kernel: a thread's share, then trees. The squares of a warp's
+    shares are relative to the mean of its first samples, which may differ from the mean more than all others: each
+    sample of a share can add that error once more."""
     threads = plans.one_pass_blocks(task) * int(task.knobs["block"])
     share = samples(task) / threads + 16
     return (share if task.params["statistic"] not in SPREADS else share**2) + 4 * levels(threads)
@@ -133,7 +133,7 @@ IN_PIECES = Exactness(
 
 
 def _trials(kind: Kind) -> Callable[[Limits], tuple[Trial, ...]]:
-    """Threads of the one-pass kernel that read several rounds, and more blocks than the last one has threads where the
+    """Threads of the one-pass kernel that read several rounds, and more blocks than the last one has threads if the
     device has many multiprocessors."""
 
     def trials(limits: Limits) -> tuple[Trial, ...]:
@@ -156,7 +156,7 @@ def _kernel(
     *knobs: Param,
     chain: Callable[[Task], float] | None = None,
 ) -> Variant:
-    """A kernel that is launched on samples, and then on its own states; a thread may have a long `chain` of
+    """A kernel that is launched on samples, and then on its own partial results; a thread may have a long `chain` of
     additions."""
     how, counts = (f"reduce/{file}.cu", title, idea, plans.kernels(shaping)), Counts(plans.accesses(shaping))
     exactness = Exactness(loss(chain), SHARE) if chain else None

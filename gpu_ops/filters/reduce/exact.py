@@ -1,7 +1,7 @@
-"""Exact sums of many floating numbers by NumPy, and the reference of reductions, which rests on them.
+"""Exact sums of many floating-point numbers by NumPy, and the reference of reductions, which uses them.
 
-A float64 is a whole number of 53 bits times a power of two. The upper and the lower half of these numbers are added for
-each power by themselves, in numbers that hold the sums exactly; Python's integers put them together.
+A float64 is an integer of 53 bits times a power of two. The upper and the lower half of these integers are added
+separately for each power, in numbers that represent the sums exactly; Python's integers combine them.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from gpu_ops.task import Task
 LOWEST_POWER = -1074
 POWERS = 1024 - LOWEST_POWER + 1
 HALF = 27
-"""Bits of the lower half of a number; bincount adds in float64, which holds the sums of 2^20 numbers of 27 bits."""
+"""Bits of the lower half of an integer; bincount adds in float64, which represents the sums of 2^20 numbers of 27
+bits."""
 
 
 def exact_sum(values: Array) -> Fraction:
-    """The sum of finite numbers (N,), without any rounding."""
+    """The sum of finite numbers (N,), without rounding."""
     parts = _in_chunks(_by_power, values)
     low, high = (sum((part[half] for part in parts), np.zeros(POWERS, np.int64)) for half in (0, 1))
     whole = sum(((int(high[p]) << HALF) + int(low[p])) << int(p) for p in np.flatnonzero((low != 0) | (high != 0)))
@@ -59,7 +60,7 @@ def rounded(value: Fraction) -> float:
 
 def reference(task: Task) -> dict[str, Array]:
     """{"figures"} (figures,) or (figures, channels) of a signal or image: exact sums, rounded once; the variance in two
-    passes around the mean. Integers are exact to the end."""
+    passes around the mean. Integers are exact until the last rounding."""
     form, channels = table_form(task), task.meta.channels
     of = _of_integers if task.dtype.kind == "u" else _of_floats
     columns = [of(values, wanted(task)) for values in task.x.reshape(-1, channels).T]
@@ -93,7 +94,7 @@ def _of_floats(values: Array, names: tuple[str, ...]) -> list[Any]:
 
 
 def _variance(values: Array, mean: Fraction, size: float) -> float:
-    """Samples are scaled by a power of two, so that no square leaves the range."""
+    """Samples are scaled by a power of two, so that no square overflows or underflows."""
     power = -int(np.frexp(size)[1]) if size else 0
     middle = rounded(mean * Fraction(2) ** power)
 

@@ -1,18 +1,18 @@
-"""The figures of a reduction: the table that every variant gives, and how exact its figures are.
+"""The statistics of a reduction: the table that every variant returns, and the accuracy of each statistic.
 
-A channel of a signal, or a colour of an image with its alpha, is reduced by itself. Sums of integers are exact in
+A channel of a signal, or a colour of an image and its alpha, is reduced separately. Sums of integers are exact in
 uint64, and extremes have the samples' type. Means and variances, sums of floats, and everything in the table of all
-figures are float64, which holds every sum of integers that an input has. The variance is that of all samples, divided
-by their number. NaN goes into every figure of its channel as in NumPy; an infinite sample makes the variance NaN.
+statistics are float64, which represents every sum of integers that an input can have. The variance is the population
+variance. NaN propagates to every statistic of its channel as in NumPy; an infinite sample makes the variance NaN.
 
 A sum of n numbers x has an error of at most k·u·Σ|x|, where u = 2^-53 and k is the length of the longest chain of
-additions: about log2 n of a tree, n of a loop. Compensated, each addition's error is added up beside the sum: what is
-left is rounding the sum itself, 2u·|Σx|, and what is lost where these errors are added up, of the order of
-(n·u)²·Σ|x| (Ogita, Rump and Oishi 2005). Where numbers cancel that is far less than k·u·Σ|x|.
+additions: about log2 n for a tree, n for a loop. In compensated summation, the error of each addition is accumulated as
+well: what remains is rounding the sum itself, 2u·|Σx|, and the error of accumulating the errors, of the order of
+(n·u)²·Σ|x| (Ogita, Rump and Oishi 2005). If terms cancel, that is far less than k·u·Σ|x|.
 
-A variance loses k·u of itself to its k additions, and what errors of the mean add: of a mean that is kept up to date a
-share of k·u·deviation · root of the mean square, by which a large mean harms it (Chan, Golub and LeVeque 1983). Of
-these no more than ONE_WAY are counted: the errors of a longer chain have either sign and grow as its root.
+A variance has an error of k·u of itself from its k additions, plus the effect of errors of the mean: for a mean that is
+updated incrementally, a share of k·u·deviation · root mean square, which grows with the mean (Chan, Golub and LeVeque
+1983). At most ONE_WAY of these are counted: the errors of a longer chain have random signs and grow as its square root.
 """
 
 from __future__ import annotations
@@ -31,23 +31,24 @@ Array = np.ndarray[Any, Any]
 
 FIGURES = ("sum", "min", "max", "mean", "variance")
 STATISTICS = (*FIGURES, "all")
-"""The values of the parameter, whose places are their codes in kernels."""
+"""The values of the parameter; their indices are their codes in kernels."""
 COLOURS = ("red", "green", "blue", "alpha")
 SUMS = ("sum", "mean", "all")
 """The statistics that add samples."""
 SPREADS = ("variance", "all")
 """The statistics that add squares."""
 UNIT = 2.0**-53
-"""Half the distance of 1 from the next number of float64: the largest relative error of a rounded operation."""
+"""Half the distance from 1 to the next float64: the largest relative rounding error of an operation."""
 MOST = 2**32
-"""Samples of a channel: the sum of the squares of so many of 16 bits is below 2^64."""
+"""The maximum samples per channel: the sum of this number of 16-bit squares is below 2^64."""
 CHUNK = 1 << 20
 ONE_WAY = 4096
-"""Roundings of a mean that are allowed to go one way: more than the root of those of any number of samples."""
+"""The number of roundings of a mean assumed to have the same sign: more than the square root of any number of
+samples."""
 
 
 def wanted(task: Task) -> tuple[str, ...]:
-    """The figures that a task asks for, in order."""
+    """The requested statistics, in order."""
     statistic = task.params["statistic"]
     return FIGURES if statistic == "all" else (statistic,)
 
@@ -58,13 +59,13 @@ def samples(task: Task) -> int:
 
 
 def is_compensated(task: Task) -> bool:
-    """Whether sums of floats carry their errors along: integers have none."""
+    """Whether sums of floats are compensated: integers need no compensation."""
     params = task.params
     return params["compensated"] == "pairs" and params["statistic"] in SUMS and task.dtype.kind == "f"
 
 
 def table_form(task: Task) -> Form:
-    """(figures,) of one channel, (figures, channels) of several: a row for each figure, a column for each channel."""
+    """(figures,) of one channel, (figures, channels) of several: a row per statistic, a column per channel."""
     statistic, channels = task.params["statistic"], task.meta.channels
     dtype = "float64"
     if statistic in ("min", "max"):
@@ -79,7 +80,7 @@ def table_form(task: Task) -> Form:
 
 
 def check(task: Task) -> None:
-    """Raises ParamError for an input without samples, and for more than the sums of squares hold."""
+    """Raises ParamError for an input without samples, and for more samples than the sums of squares can represent."""
     if not task.meta.size:
         raise ParamError("An input without samples has no sum, extremes or mean: choose one that has some.")
     if samples(task) > MOST:
@@ -89,8 +90,8 @@ def check(task: Task) -> None:
 
 
 def scales(task: Task, tolerance: float) -> Array:
-    """What the tolerance of a variant multiplies for each figure, in the form of the table, from the samples on the
-    host; 1 where samples are infinite or NaN, for then nothing is rounded; at least the smallest normal number."""
+    """The scale of a variant's tolerance for each statistic, in the form of the table, from the samples on the host; 1
+    if samples are infinite or NaN, because then nothing is rounded; at least the smallest normal number."""
     own = 4.0 if task.params["statistic"] == "all" and task.dtype.kind == "f" else 1.0  # `loss` is that of variances
 
     def scale(name: str, of: Parts) -> float:
@@ -110,9 +111,9 @@ def scales(task: Task, tolerance: float) -> Array:
 
 
 def figure_sizes(task: Task) -> Array:
-    """How large each figure may be, beside which its tolerance is to be small: a sum as large as that of the
-    magnitudes, a variance as large as it is. Samples that are all the same have none, but for the rounding of their
-    mean: there any variance is far off."""
+    """The possible size of each statistic, relative to which its tolerance must be small: for a sum the sum of the
+    magnitudes, for a variance the variance. Constant samples have a variance of 0 except for the rounding of their
+    mean: there any relative error is large."""
 
     def size(name: str, of: Parts) -> float:
         if name == "variance":
@@ -120,12 +121,12 @@ def figure_sizes(task: Task) -> Array:
         return of.largest if name in ("min", "max") else of.magnitudes / (of.many if name == "mean" else 1)
 
     table = _table(task, size)
-    return np.where(table > 0, table, np.inf)  # of zeros nothing is rounded
+    return np.where(table > 0, table, np.inf)  # sums of zeros are exact
 
 
 class Parts(NamedTuple):
-    """Of a channel: how many samples, the largest magnitude, the sum of the samples and of their magnitudes, the root
-    of the mean square, and the deviation from the mean. The last two are 0 where no variance is asked for."""
+    """For a channel: the number of samples, the largest magnitude, the sum of the samples and of their magnitudes, the
+    root mean square, and the standard deviation. The last two are 0 if no variance is requested."""
 
     many: int
     largest: float
@@ -136,7 +137,7 @@ class Parts(NamedTuple):
 
 
 def _table(task: Task, number: Callable[[str, Parts], float]) -> Array:
-    """A number for each figure of each channel, in the form of the table; 1 where all is exact."""
+    """A number for each statistic of each channel, in the form of the table; 1 if all is exact."""
     names, exact = wanted(task), task.dtype.kind == "u" or task.params["statistic"] in ("min", "max")
     table = np.ones((len(names), task.meta.channels))
     if not exact or "variance" in names:
@@ -154,8 +155,8 @@ def _parts(values: Array, spread: bool) -> Parts:
 
 
 def _sizes(values: Array, spread: bool) -> tuple[float, float, float, float, float]:
-    """The largest magnitude or 1, the sums of the magnitudes and of the samples divided by it, mean and deviation; the
-    last two are 0 where they are not asked for."""
+    """The largest magnitude or 1, the sums of the magnitudes and of the samples divided by it, mean and standard
+    deviation; the last two are 0 if they are not requested."""
     chunks = [values[first : first + CHUNK].astype(np.float64) for first in range(0, len(values), CHUNK)]
     with np.errstate(invalid="ignore", over="ignore"):
         size = max(float(np.abs(chunk).max()) for chunk in chunks) or 1.0
@@ -169,7 +170,7 @@ def _sizes(values: Array, spread: bool) -> tuple[float, float, float, float, flo
 
 
 def levels(n: int) -> int:
-    """Steps of a tree over n numbers: the logarithm to base 2, rounded up."""
+    """The depth of a tree over n numbers: the base-2 logarithm, rounded up."""
     return max(n - 1, 0).bit_length()
 
 
@@ -190,17 +191,18 @@ def loss(chain: Callable[[Task], float]) -> Callable[[Task], float]:
 
 
 def tree(task: Task) -> float:
-    """The longest chain of a tree over all samples of a channel, whose last levels may join twice."""
+    """The longest chain of additions in a tree over all samples of a channel, whose last levels may add twice."""
     return 2.0 * levels(samples(task))
 
 
 def one_by_one(task: Task) -> float:
-    """The longest chain of a loop over all samples of a channel; compensated as well, it joins them in that order."""
+    """The longest chain of additions in a loop over all samples of a channel, which are added in that order also with
+    compensation."""
     return float(samples(task))
 
 
 def largest(task: Task) -> float:
-    """The largest magnitude of float64 with which no sum and no square overflows; float32 is added in float64."""
+    """The largest magnitude of float64 for which no sum and no square overflows; float32 is added in float64."""
     statistic, n = task.params["statistic"], samples(task)
     if task.meta.dtype != "float64" or statistic in ("min", "max"):
         return math.inf

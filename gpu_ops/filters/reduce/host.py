@@ -1,12 +1,12 @@
 """Reductions on the CPU, compiled by Numba: the plain loop on one thread, and blocks on all of them.
 
-The loop adds one sample after the other, and takes the variance in a second pass around the mean. On all threads, each
-block of 4096 samples stays in the first-level cache: it is added in eight sums side by side, its squares are taken
-around its own mean, and the blocks' states are joined in pairs, which keeps chains of additions short.
+The loop adds one sample after the other, and computes the variance in a second pass around the mean. On all threads,
+each block of 4096 samples stays in the L1 cache: it is added in eight parallel sums, its squares are relative to its
+own mean, and the blocks' partial results are combined in pairs, which keeps chains of additions short.
 
-A state is two numbers of uint64 of integers, their sum and that of their squares; of floats it is sum, lost part of the
-sum, number, mean and sum of squared distances, in float64. Importing this module loads Numba: plans import it when they
-are made.
+A partial result is, for integers, two uint64 numbers, their sum and that of their squares; for floats it is sum, error
+of the sum, count, mean and sum of squared deviations, in float64. Importing this module loads Numba: plans import it
+when they are created.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ BAND = 1 << 24
 BLOCK = 4096
 """Samples of a block."""
 ROW = 256
-"""Samples of a row whose extremes are found side by side."""
+"""Samples of a row whose extremes are computed in parallel."""
 ENDS = ("min", "max", "all")
-"""The statistics that look for extremes."""
+"""The statistics that need extremes."""
 
 
 @piece
 def _two_sum(a: float, b: float) -> tuple[float, float]:
-    """a + b rounded, and what rounding lost (Knuth)."""
+    """a + b rounded, and its rounding error (Knuth)."""
     s = a + b
     from_b = s - a
     return s, (a - (s - from_b)) + (b - from_b)
@@ -42,7 +42,7 @@ def _two_sum(a: float, b: float) -> tuple[float, float]:
 
 @compiled
 def _extremes(x: Array, first: int, last: int, step: int, place: int, ends: Array) -> None:
-    """Widen `ends` (low, high) by samples `first` to `last` of the channel at `place`; NaN stays."""
+    """Update `ends` (low, high) by samples `first` to `last` of the channel at `place`; NaN stays."""
     low, high = ends[0], ends[1]
     for i in range(offset(first), offset(last)):
         v = x[i * offset(step) + offset(place)]
@@ -68,7 +68,7 @@ def _add_whole(x: Array, first: int, last: int, step: int, place: int, squares: 
 
 @compiled
 def _add_real(x: Array, first: int, last: int, step: int, place: int, pairs: bool, state: Array) -> None:
-    """Add floats to (sum, lost)."""
+    """Add floats to (sum, error)."""
     total, lost = state[0], state[1]
     if pairs:
         for i in range(offset(first), offset(last)):
@@ -82,7 +82,7 @@ def _add_real(x: Array, first: int, last: int, step: int, place: int, pairs: boo
 
 @compiled
 def _add_deviations(x: Array, first: int, last: int, step: int, place: int, middle: float, state: Array) -> None:
-    """Add the distances of floats from `middle`, and their squares, to (distances, squares)."""
+    """Add the deviations of floats from `middle`, and their squares, to (deviations, squares)."""
     off, squares = state[0], state[1]
     for i in range(offset(first), offset(last)):
         deviation = np.float64(x[i * offset(step) + offset(place)]) - middle
@@ -92,7 +92,7 @@ def _add_deviations(x: Array, first: int, last: int, step: int, place: int, midd
 
 
 def reduce_serial(x: Array, out: Array, channels: int, wanted: str, pairs: bool) -> None:
-    """The figures of a statistic, (figures,) or (figures, channels), into `out`, on one thread."""
+    """The values of a statistic, (figures,) or (figures, channels), into `out`, on one thread."""
     line, table = flat(x), out.reshape(-1, channels)
     n = line.size // channels
     for c in range(channels):
@@ -116,24 +116,24 @@ def reduce_serial(x: Array, out: Array, channels: int, wanted: str, pairs: bool)
 
 def _in_bands(loop: Any, line: Array, n: int, *arguments: Any) -> None:
     for first in range(0, n, BAND):
-        if first:  # a call of one band reports no progress, which would take longer than the band
+        if first:  # a call of one band reports no progress, because a report would take longer than the band
             advance(first, n)
         loop(line, first, min(first + BAND, n), *arguments)
 
 
 def _total(value: float, lost: float) -> float:
-    """A sum with its lost part; an infinite sum has lost NaN."""
+    """A sum with its error; the error of an infinite sum is NaN."""
     return value + lost if math.isfinite(value) else value
 
 
 def _squares(squares: float, off: float, n: int) -> float:
-    """The sum of the squared distances from the mean, from those around a number near it; NaN stays."""
+    """The sum of the squared deviations from the mean, from those around a number near it; NaN stays."""
     around = squares - off / n * off
     return 0.0 if around < 0 else around
 
 
 def _give_whole(column: Array, wanted: str, n: int, ends: Array, total: int, squares: int) -> None:
-    """The figures of integers, exact until they are rounded once."""
+    """The statistics of integers, exact until they are rounded once."""
     known: dict[str, Any] = {"sum": total, "min": ends[0], "max": ends[1], "mean": total / n}
     known["variance"] = max(n * squares - total * total, 0) / (n * n)
     _fill(column, wanted, known)
@@ -152,7 +152,7 @@ def _fill(column: Array, wanted: str, known: dict[str, Any]) -> None:
 
 
 def _ends_part(arguments: Any, worker: int, workers: int) -> None:
-    """Widen the extremes (low, high) of each column by this worker's share of the rows, and mark columns with NaN."""
+    """Update the extremes (low, high) of each column by this worker's share of the rows, and mark columns with NaN."""
     rows, low, high, lost = given(arguments)
     for k in range(rows.shape[0] * worker // workers, rows.shape[0] * (worker + 1) // workers):
         for j in range(rows.shape[1]):
@@ -163,8 +163,8 @@ def _ends_part(arguments: Any, worker: int, workers: int) -> None:
 
 
 def _vector_ends_part(arguments: Any, worker: int, workers: int) -> None:
-    """The lowest and highest values of each lane of this worker's share of the vectors, four at a time: they stay in
-    registers, so that a thread waits for nothing but samples. The third row is NaN where a lane has one."""
+    """The minimum and maximum of each lane of this worker's share of the vectors, four at a time: they stay in
+    registers, so that a thread waits only for samples. The third row is NaN where a lane has one."""
     x, ends = given(arguments)
     v = BYTES // x.itemsize
     groups, own = x.size // (4 * v), ends[worker]
@@ -182,7 +182,7 @@ def _vector_ends_part(arguments: Any, worker: int, workers: int) -> None:
 
 
 def _vector_ends(line: Array, channels: int) -> list[Array]:
-    """Samples of which the lowest and highest are those of the whole line, for channels that divide the lanes."""
+    """Samples whose minimum and maximum are those of the whole line, for numbers of channels that divide the lanes."""
     lanes = BYTES // line.itemsize
     groups = line.size // (4 * lanes)
     if not groups:
@@ -193,8 +193,7 @@ def _vector_ends(line: Array, channels: int) -> list[Array]:
 
 
 def _row_ends(line: Array, channels: int) -> list[Array]:
-    """The same for any number of channels: rows of some hundred samples are compared column by column, so that one
-    instruction compares several."""
+    """The same for any number of channels: rows of several hundred samples are compared column by column with SIMD."""
     width = max(ROW // channels, 1) * channels
     rows = line[: line.size // width * width].reshape(-1, width)
     columns = [line[rows.size :].reshape(-1, channels)]
@@ -210,14 +209,14 @@ def _row_ends(line: Array, channels: int) -> list[Array]:
 
 
 def _candidates(line: Array, channels: int) -> Array:
-    """(any number, channels): samples of which the lowest and highest are those of all, NaN where a channel has one."""
+    """(any number, channels): samples whose minimum and maximum are those of all, NaN where a channel has one."""
     find = _row_ends if BYTES // line.itemsize % channels else _vector_ends
     return np.concatenate(find(line, channels))
 
 
 @piece
 def _eight_sums(x: Array, start: int, stop: int, step: int, place: int, middle: float, power: int) -> float:
-    """The sum of the distances from `middle`, or of their squares for power 2, in eight sums side by side."""
+    """The sum of the deviations from `middle`, or of their squares for power 2, in eight parallel sums."""
     a = b = c = d = e = f = g = h = 0.0
     i = start
     while i + 8 <= stop:
@@ -240,7 +239,7 @@ def _eight_sums(x: Array, start: int, stop: int, step: int, place: int, middle: 
 
 @reordered
 def _line_sum(line: Array, middle: float) -> float:
-    """The sum of the distances of neighbouring floats from `middle`."""
+    """The sum of the deviations of contiguous floats from `middle`."""
     total = 0.0
     for i in range(line.size):
         total += np.float64(line[i]) - middle
@@ -259,14 +258,14 @@ def _line_squares(line: Array, middle: float) -> float:
 
 @piece
 def _sum_of(x: Array, first: int, last: int, step: int, place: int, middle: float, power: int) -> float:
-    """The sum of distances, or of their squares for power 2; those of one channel lie side by side."""
+    """The sum of deviations, or of their squares for power 2; those of one channel are contiguous."""
     if step > 1:
         return _eight_sums(x, first, last, step, place, middle, power)
     return _line_squares(x[first:last], middle) if power == 2 else _line_sum(x[first:last], middle)
 
 
 def _real_part(arguments: Any, worker: int, workers: int) -> None:
-    """The states of this worker's share of the blocks of floats: (sum, lost, n, mean, squares)."""
+    """The partial results of this worker's share of the blocks of floats: (sum, error, n, mean, squares)."""
     x, step, spread, pairs, states = given(arguments)
     n, blocks = x.size // step, states.shape[0]
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
@@ -285,7 +284,7 @@ def _real_part(arguments: Any, worker: int, workers: int) -> None:
 
 
 def _whole_part(arguments: Any, worker: int, workers: int) -> None:
-    """The states of this worker's share of the blocks of integers: (sum, squares)."""
+    """The partial results of this worker's share of the blocks of integers: (sum, squares)."""
     x, step, spread, states = given(arguments)
     n, blocks = x.size // step, states.shape[0]
     for block in range(blocks * worker // workers, blocks * (worker + 1) // workers):
@@ -296,7 +295,7 @@ def _whole_part(arguments: Any, worker: int, workers: int) -> None:
 
 @compiled
 def _join_pairs(states: Array) -> None:
-    """The states of all blocks (blocks, channels, 5) of floats joined in pairs, into the first."""
+    """The partial results of all blocks (blocks, channels, 5) of floats combined in pairs, into the first."""
     blocks, stride = states.shape[0], 1
     while stride < blocks:
         for k in range(0, blocks - stride, 2 * stride):

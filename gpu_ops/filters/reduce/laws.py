@@ -47,7 +47,7 @@ LAWS = (FAN_IN, TWO_PHASE)
 
 
 def _stated(law: Law, n: int, counted: Steps) -> tuple[str, float, float] | None:
-    """What was counted of a law for n numbers: in words, the speed-up and the efficiency; None where nothing was."""
+    """The counts of a law for n numbers as text, with the speed-up and the efficiency; None if nothing was counted."""
     p = law.processors(n)
     steps = counted.get((law.id, n, p))
     if not steps:
@@ -57,7 +57,7 @@ def _stated(law: Law, n: int, counted: Steps) -> tuple[str, float, float] | None
 
 
 def _both(n: int, counted: Steps, expected: tuple[tuple[float, float], ...]) -> Verdict:
-    """Speed-up and efficiency of both ways, to the digits that the source gives."""
+    """Speed-up and efficiency of both ways, to the digits that the source prints."""
     stated = [_stated(law, n, counted) for law in LAWS]
     if None in stated:
         return "not counted here", None

@@ -1,4 +1,4 @@
-"""Figures of parts become those of the whole."""
+"""Merging statistics of parts into those of the whole."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gpu_ops.types import Arrays
 
 
 def merge(task: Task, parts: Sequence[Arrays], rows: Sequence[int]) -> dict[str, Array]:
-    """{"figures"} of the whole from those of parts with so many rows: sums add up, extremes are compared, means are
-    weighed, and variances are joined by the rule of Chan, Golub and LeVeque."""
+    """{"figures"} of the whole from those of parts with these numbers of rows: sums are added, extremes compared, means
+    weighted, and variances combined by the rule of Chan, Golub and LeVeque."""
     tables = [part["figures"] for part in parts]
     joined, n = tables[0].copy(), rows[0]
     for table, more in zip(tables[1:], rows[1:], strict=True):
@@ -23,7 +23,7 @@ def merge(task: Task, parts: Sequence[Arrays], rows: Sequence[int]) -> dict[str,
 
 
 def _join(names: Sequence[str], joined: Array, table: Array, n: int, more: int) -> None:
-    """Join the figures of `more` rows to those of `n` rows."""
+    """Combine the statistics of `more` rows with those of `n` rows."""
     share = more / (n + more)
     place = {name: k for k, name in enumerate(names)}
     with np.errstate(invalid="ignore", over="ignore"):
@@ -42,7 +42,7 @@ def _join(names: Sequence[str], joined: Array, table: Array, n: int, more: int) 
 
 
 def whole(task: Task) -> str | None:
-    """Why these parameters need all samples at once; None where parts will do."""
+    """Why these parameters need all samples at once; None if parts suffice."""
     if task.params["statistic"] == "variance":
         return "the variance of parts says nothing without their means (choose statistic all)"
     if is_compensated(task):

@@ -1,6 +1,6 @@
 """Reductions by NumPy and CuPy, a channel at a time, each by the library's own functions.
 
-The caller passes the modules. Floats are added in float64, which the library is asked for.
+The caller passes the modules. Floats are added in float64, by the dtype argument of the library.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NUMPY_PIECE = 8192
 
 
 def library_figure(library: Any, values: DeviceArray, name: str) -> Any:
-    """One figure of a channel (N,)."""
+    """One statistic of a channel (N,)."""
     if name in ("min", "max"):
         return getattr(library, name)(values)
     if name == "sum" and values.dtype.kind == "u":
@@ -26,7 +26,7 @@ def library_figure(library: Any, values: DeviceArray, name: str) -> Any:
 
 
 def numpy_figures(numpy: Any, x: Array, out: Array, channels: int, names: tuple[str, ...]) -> None:
-    """The figures into `out`. Infinite samples make NaN, which is no fault."""
+    """The statistics into `out`. Infinite samples give NaN without a warning."""
     table = out.reshape(len(names), channels)
     with numpy.errstate(invalid="ignore", over="ignore"):
         for c, values in enumerate(x.reshape(-1, channels).T):
@@ -35,13 +35,13 @@ def numpy_figures(numpy: Any, x: Array, out: Array, channels: int, names: tuple[
 
 
 def numpy_chain(task: Task) -> float:
-    """The longest chain of additions in NumPy: pieces one after the other, 16 in eight sums and pairs within."""
+    """The longest chain of additions in NumPy: pieces sequentially, 16 in eight sums and pairs within."""
     return task.meta.size // task.meta.channels / NUMPY_PIECE + 40
 
 
 def cupy_figure(cupy: Any, values: DeviceArray, name: str) -> Any:
-    """One figure of a channel. Where CuPy's var is asked for float64, it takes the mean and the differences in the
-    samples' own type: it cuts means of integers, and their squares overflow. Unasked it takes float64 for integers;
+    """One statistic of a channel. With dtype float64, CuPy's var computes the mean and the differences in the samples'
+    own type: it truncates means of integers, and their squares overflow. Without dtype it uses float64 for integers;
     float32 is converted before."""
     if name != "variance":
         return library_figure(cupy, values, name)
@@ -49,7 +49,7 @@ def cupy_figure(cupy: Any, values: DeviceArray, name: str) -> Any:
 
 
 def cupy_figures(device: Device, task: Task, out: DeviceArray) -> Plan:
-    """A call for each figure of each channel. Results stay on the device."""
+    """A call for each statistic of each channel. Results stay on the device."""
     cupy, channels = device.library("cupy"), task.meta.channels
     pixels = task.x.reshape(-1, channels)
     names = wanted(task)

@@ -1,4 +1,4 @@
-"""Plans of reductions: the launches of each kernel until one block is left, and the loads that they make."""
+"""Plans of reductions: the launches of each kernel until one block remains, and their loads."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ from gpu_ops.types import Accesses
 
 WARP = 32
 WAVES = 8
-"""Blocks of a multiprocessor that the shuffling kernel gets at most: it runs about so many at once."""
+"""The maximum blocks per multiprocessor of the shuffle kernel: about as many as are resident."""
 READ_BYTES = 16
-"""Bytes that a thread of the one-pass kernel reads at once, for each channel."""
+"""Bytes that a thread of the one-pass kernel loads at once, for each channel."""
 Shape = tuple[int, int]
 """Blocks of a channel, and threads of a block."""
 Shaping = Callable[[Task, int, bool], Shape]
-"""The shape of a launch over so many numbers of a channel, samples in the first launch and states in the others."""
+"""The shape of a launch over this number of values of a channel, samples in the first launch and partial results in the
+others."""
 
 
 def table_on(device: Device, task: Task) -> DeviceArray:
-    """Memory for the figures."""
+    """Memory for the statistics."""
     form = table_form(task)
     return device.empty(form.shape, np.dtype(form.dtype))
 
@@ -49,7 +50,7 @@ def host(all_cores: bool) -> Callable[[Device, Task], Plan]:
 
 
 def library(module: str, function: HostFunction) -> Callable[[Device, Task], Plan]:
-    """The plan of a CPU library: `function` is called with (module, x, out, channels, names of the figures)."""
+    """The plan of a CPU library: `function` is called with (module, x, out, channels, names of the statistics)."""
 
     def plan(device: Device, task: Task) -> Plan:
         out = table_on(device, task)
@@ -74,36 +75,36 @@ def one_each(task: Task, n: int, first: bool) -> Shape:
 
 
 def two_each(task: Task, n: int, first: bool) -> Shape:
-    """A thread every two samples."""
+    """One thread per two samples."""
     block = _enough(-(-n // 2), task.knobs["block"])
     return -(-n // (2 * block)), block
 
 
 def chosen_threads(task: Task, n: int, first: bool) -> Shape:
-    """As many threads as the knob says and there are samples, in blocks of 256 at most; then one block for their
-    states."""
+    """The knob's number of threads, at most one per sample, in blocks of at most 256; then one block for their partial
+    results."""
     threads = _enough(samples(task), task.knobs["threads"])
     block = min(threads, 256)
     return (threads // block, block) if first else (1, _enough(n, block))
 
 
 def _enough(n: int, most: int) -> int:
-    """The least power of two of threads for n numbers, which is no more than `most`."""
+    """The smallest power of two of threads for n numbers, at most `most`."""
     return int(min(1 << levels(n), most))
 
 
 def one_wave(task: Task, n: int, first: bool) -> Shape:
-    """A thread every `each` samples, in no more blocks than the device runs at once."""
+    """A thread per `each` samples, in no more blocks than are resident at once."""
     block = int(task.knobs["block"])
     return min(-(-n // (block * int(task.knobs["items"]))), WAVES * task.limits.multiprocessors), block
 
 
 SHARED_OUT = (chosen_threads, one_wave)
-"""Shapes whose threads join their samples in a loop."""
+"""Shapes whose threads combine their samples in a loop."""
 
 
 def launch_sizes(task: Task, shaping: Shaping) -> list[tuple[int, Shape]]:
-    """How many samples or states of a channel each launch takes, and its shape; the last one has one block."""
+    """The number of samples or partial results of a channel per launch, and its shape; the last one has one block."""
     n, found = samples(task), list[tuple[int, Shape]]()
     while True:
         shape = shaping(task, n, not found)
@@ -114,9 +115,9 @@ def launch_sizes(task: Task, shaping: Shaping) -> list[tuple[int, Shape]]:
 
 
 def kernels(shaping: Shaping) -> Callable[[PlanContext], Plan]:
-    """The plan of a kernel that is launched on samples, and then on its own partial states."""
-    narrow = shaping not in SHARED_OUT  # a block meets so few samples that 32 bits hold their sum
-    by_warp = shaping is one_wave  # warps meet in shared memory, and not threads
+    """The plan of a kernel that is launched on samples, and then on its own partial results."""
+    narrow = shaping not in SHARED_OUT  # a block has so few samples that 32 bits can represent their sum
+    by_warp = shaping is one_wave  # warps exchange data through shared memory, not single threads
 
     def plan(ctx: PlanContext) -> Plan:
         task, device, channels = ctx.task, ctx.device, ctx.task.meta.channels
@@ -125,7 +126,7 @@ def kernels(shaping: Shaping) -> Callable[[PlanContext], Plan]:
         for level, (n, (blocks, block)) in enumerate(sizes):
             first = level == 0
             total, part = state_bytes(task), state_bytes(task, narrow and first)
-            # A single block gives the figures, and no state.
+            # A single block writes the statistics, and no partial result.
             partial = device.empty((blocks * channels, total // 4), np.uint32) if blocks > 1 else out
             steps.append(
                 Launch(
@@ -145,7 +146,7 @@ def kernels(shaping: Shaping) -> Callable[[PlanContext], Plan]:
 
 
 def one_pass(ctx: PlanContext) -> Plan:
-    """One launch over all channels, whose last block joins the states of all blocks."""
+    """One launch over all channels, whose last block combines the partial results of all blocks."""
     task, device = ctx.task, ctx.device
     out, channels, block = table_on(device, task), task.meta.channels, int(ctx.knobs["block"])
     blocks = one_pass_blocks(task)
@@ -162,27 +163,26 @@ def one_pass(ctx: PlanContext) -> Plan:
 
 
 def one_pass_blocks(task: Task) -> int:
-    """As many blocks as the knob asks for on each multiprocessor, but no more than run at once and have something to
-    read."""
+    """The knob's number of blocks per multiprocessor, but no more than are resident at once and have samples."""
     block, reads = int(task.knobs["block"]), -(-samples(task) * task.meta.itemsize // READ_BYTES)
     at_once = min(int(task.knobs["blocks"]), max(1, _threads_at_once(task) // block))
     return min(-(-reads // block), at_once * task.limits.multiprocessors)
 
 
 def _rounds_of_reads(task: Task) -> int:
-    """How often a thread asks for all channels before it waits for the first answer."""
+    """The number of loads in flight per thread, over all channels."""
     return max(1, int(task.knobs["loads"]) // task.meta.channels)
 
 
 def _threads_at_once(task: Task) -> int:
-    """Threads of the one-pass kernel that a multiprocessor runs at once: with few reads under way and one number to
-    keep, a thread has so few registers that it runs all it can."""
+    """Resident threads per multiprocessor of the one-pass kernel: with few loads in flight and one accumulator, a
+    thread needs so few registers that occupancy is full."""
     keeps_more = task.params["statistic"] in SPREADS or is_compensated(task) or task.meta.channels > 1
     return 1024 if keeps_more or int(task.knobs["loads"]) > 2 else 2048
 
 
 def defines(task: Task, first: bool, narrow: bool) -> dict[str, Any]:
-    """What a kernel is compiled with; settings that make no difference have one value, so that it is compiled once."""
+    """The defines of a kernel; settings that make no difference have one value, so that it is compiled once."""
     whole = task.dtype.kind == "u"
     return {
         "SAMPLE": CTYPES[task.meta.dtype],
@@ -195,7 +195,7 @@ def defines(task: Task, first: bool, narrow: bool) -> dict[str, Any]:
 
 
 def state_bytes(task: Task, narrow: bool = False) -> int:
-    """Bytes of a state, as kernels/reduce/reduce.cuh lays it out."""
+    """Bytes of a partial result, with the layout of kernels/reduce/reduce.cuh."""
     statistic, whole = task.params["statistic"], task.dtype.kind == "u"
     adding = 16 if is_compensated(task) else 4 if whole and narrow else 8
     extreme = max(4, task.meta.itemsize)
@@ -209,8 +209,8 @@ def state_bytes(task: Task, narrow: bool = False) -> int:
 
 
 def accesses(shaping: Shaping) -> Callable[[Task], Accesses]:
-    """Loads from global memory: each sample once, and each state of a block once more. Blocks are those of the first
-    launch."""
+    """Loads from global memory: each sample once, and each partial result of a block once more. Blocks are those of the
+    first launch."""
 
     def count(task: Task) -> Accesses:
         sizes = launch_sizes(task, shaping)

@@ -45,11 +45,12 @@ LOOK_BACK = (
 CUPY = "The library's cumsum, no kernel to write: CUB's scan, or several passes over an array with several lines."
 POLLS = Counts(uncounted="how often a tile polls its predecessors depends on when they publish")
 MANY_TILES: dict[Kind, tuple[Shape, ...]] = {"signal": ((1_000_003,),), "image": ((3, 400_003),)}
-"""Shapes whose tiles do not all run at once on a GPU: some know all before them while others still ask."""
+"""Shapes with more tiles than are resident on a GPU, so that early tiles have complete prefixes while later ones still
+look back."""
 
 
 def _trials(kind: Kind, n: int, knobs: Values, lines: int = 1) -> Trials:
-    """Lines of so many values, with so many tiles that their sums are added in several pieces."""
+    """Lines of this number of values, with so many tiles that their sums are scanned in several pieces."""
     shape = (n,) if kind == "signal" else (lines, n)
     return lambda limits: tuple(Trial(shape, dtype, "random", {}, knobs) for dtype in ("float64", "uint8"))
 
@@ -64,7 +65,7 @@ def work(task: Task) -> Work:
 def _by_levels(
     file: str, title: str, idea: str, values: int, shared: Callable[[Task, int], int], knob: Param
 ) -> Variant:
-    """A kernel with so many values per thread, and so many bytes of shared memory for sums of some bytes."""
+    """A kernel with this number of values per thread, and bytes of shared memory for sums of a given size."""
     how = f"scan/{file}.cu", title, idea, plans.levels(values, shared)
     fits, counts = limits.tiles_fit(lambda task: task.knobs["block"] * values), Counts(accesses.by_levels(values))
     return cuda(*how, fits, knobs=(knob,), source="S1", largest=limits.largest, counts=counts)

@@ -1,8 +1,8 @@
-"""What scans should do: thread-level global loads, additions, and wavefronts of shared memory.
+"""Expected work of scans: thread-level global loads, additions, and wavefronts of shared memory.
 
 With B threads per block, tiles of S values and lines of n values, T = ceil(n / S): a launch of tiles loads n values per
 line; adding offsets loads n sums and, in each of the B threads of T blocks, an offset. The sums of tiles are lines of T
-values, for which the same holds. The variant warp loads values twice, T sums, and B offsets a tile.
+values, for which the same holds. The variant warp loads values twice, T sums, and B offsets per tile.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def warp(task: Task) -> Accesses:
 
 
 def _account(lines: Lines, size: int, total: int) -> Accesses:
-    """With the blocks of the first launch, of a tile each."""
+    """For the blocks of the first launch, of one tile each."""
     tiles = lines.tiles(size)
 
     def block(index: int) -> int:
@@ -51,21 +51,21 @@ def _account(lines: Lines, size: int, total: int) -> Accesses:
 
 
 def doubling_additions(size: int) -> int:
-    """Of a tile by Hillis and Steele: step d adds in all threads but the first d."""
+    """Additions of a tile by Hillis and Steele: step d adds in all threads but the first d."""
     return sum(size - d for d in _powers(size))
 
 
 def tree_additions(size: int) -> int:
-    """Of a tile by Blelloch: a node of the tree adds once on the way up and once on the way down."""
+    """Additions of a tile by Blelloch: a node of the tree adds once in the up-sweep and once in the down-sweep."""
     return 2 * (size - 1)
 
 
 def tree_wavefronts(size: int, itemsize: int) -> tuple[int, int]:
-    """The wavefronts of the loads and stores in a tree over a tile without padding, and the fewest possible.
+    """The wavefronts of the loads and stores in a tree over a tile without padding, and the minimum.
 
-    The nodes of a level lie 2 d values apart, which meets 1 / gcd(2 d, banks) of the banks. A warp accesses 4 bytes a
-    lane at once; of 8 bytes it takes two halves, of 16 lanes and 16 banks of 8 bytes each. Going up a node takes two
-    loads and a store, going down two of each.
+    The nodes of a level are 2 d values apart, which uses 1 / gcd(2 d, banks) of the banks. A warp accesses 4 bytes per
+    lane at once; 8 bytes take two halves, of 16 lanes and 16 banks of 8 bytes each. A node takes two loads and a store
+    in the up-sweep, two of each in the down-sweep.
     """
     lanes = banks = min(WARP, BANK_ROW // itemsize)
     taken = fewest = 0

@@ -1,4 +1,4 @@
-"""What the source asks of a prefix sum, "profiled and optimised", and how each step of that is tested. Source: S1."""
+"""The source's exercise on prefix sums, "profiled and optimised", and how each step of it is tested. Source: S1."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
 """Prefix sums on the CPU, compiled by Numba: the plain loop on one thread, and two passes on all of them.
 
-A sum waits for the one before it, so a line takes one addition's latency for each value. On all threads the lines are
-cut into blocks of BLOCK values: first every block is summed, then come the sums before each block, and then every block
-is scanned from there on. That reads the values twice. Lines of one block each, such as the rows of an image, need the
-last pass alone.
+A sum depends on the previous one, so a line takes one addition's latency per value. On all threads the lines are cut
+into blocks of BLOCK values: first every block is summed, then the sums before each block are computed, and then every
+block is scanned from there on. That reads the values twice. Lines of one block each, such as the rows of an image, need
+only the last pass.
 
 Floats are summed in float64 and rounded once, integers in int64. Results do not depend on the number of threads. Arrays
-are C-contiguous: x and out (N,), (N, C), (H, W) or (H, W, C), of the types that gpu_ops.filters.scan.lines gives.
+are C-contiguous: x and out (N,), (N, C), (H, W) or (H, W, C), of the types in gpu_ops.filters.scan.lines.
 
-Importing this module loads Numba: plans import it when they are made.
+Importing this module loads Numba: plans import it when they are created.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BAND = 1 << 24
 
 @piece
 def _scan(x: Array, out: Array, first: int, last: int, step: int, exclusive: bool, carry: Array) -> None:
-    """Places `first` to `last` of interleaved lines; `carry` (step,) are their sums so far."""
+    """Positions `first` to `last` of interleaved lines; `carry` (step,) are their sums so far."""
     first, last, step = offset(first), offset(last), offset(step)
     if step == 1:
         total = carry[0]
@@ -53,7 +53,7 @@ def _scan(x: Array, out: Array, first: int, last: int, step: int, exclusive: boo
 
 @piece
 def _add_up(x: Array, first: int, last: int, step: int, totals: Array) -> None:
-    """totals (step,) = the sums of places `first` to `last`; of single lines as four sums side by side, which hide the
+    """totals (step,) = the sums of positions `first` to `last`; for single lines as four parallel sums, which hide the
     latency of addition."""
     first, last, step = offset(first), offset(last), offset(step)
     if step == 1:
@@ -80,15 +80,15 @@ def _serial(x: Array, out: Array, first: int, last: int, step: int, exclusive: b
 
 @piece
 def _block(index: int, numbers: Array) -> tuple[int, int]:
-    """The places of a block: of line group index // blocks, the block index % blocks."""
+    """The positions of a block: of line group index // blocks, the block index % blocks."""
     n, size, blocks = numbers[2], numbers[4], numbers[5]
     group, block = index // blocks, index % blocks
     return group * n + block * size, group * n + min((block + 1) * size, n)
 
 
 def _sums_part(arguments: tuple[Any, ...], worker: int, workers: int) -> None:
-    """One worker's share of the blocks, summed. `numbers`: the first block and the one after the last, places of a
-    line, step, places of a block, blocks of a line, whether exclusive."""
+    """One worker's share of the blocks, summed. `numbers`: the first block and the one after the last, positions per
+    line, step, positions per block, blocks per line, whether exclusive."""
     x, out, sums, numbers = given(arguments)
     begin, share = numbers[0], numbers[1] - numbers[0]
     for index in range(begin + worker * share // workers, begin + (worker + 1) * share // workers):
@@ -121,7 +121,7 @@ def scan_serial(x: Array, out: Array, lines: Lines, exclusive: bool) -> None:
             last = min(first + band, (group + 1) * lines.n)
             _serial(line, target, first, last, lines.step, exclusive, carry)
             done += last - first
-            if done >= band:  # less takes no longer than a report
+            if done >= band:  # shorter lines take less time than a report
                 advance(last, lines.groups * lines.n)
                 done = 0
 
@@ -136,14 +136,14 @@ def scan_parallel(x: Array, out: Array, lines: Lines, exclusive: bool) -> None:
     if blocks > 1:
         _run(_sums_part, arguments, lines, 0)
         before = sums.reshape(lines.groups, blocks, lines.step)
-        with np.errstate(invalid="ignore"):  # both infinities make NaN
+        with np.errstate(invalid="ignore"):  # infinities of both signs give NaN
             before[:, 1:] = np.cumsum(before[:, :-1], axis=1)
         before[:, 0] = 0
     _run(_scan_part, arguments, lines, 1)
 
 
 def _run(part: Any, arguments: tuple[Any, ...], lines: Lines, done: int) -> None:
-    """Run `part` over all blocks on all threads; `done` of the two passes are over."""
+    """Run `part` over all blocks on all threads; `done` of the two passes are complete."""
     sums, numbers = arguments[2], arguments[3]
     pieces = len(sums)
     band = max(1, pieces * BAND // (lines.many * lines.n))

@@ -1,8 +1,8 @@
-"""How exact each variant of the prefix sum is, and what does not fit.
+"""How exact each variant of the prefix sum is, and which tasks exceed its limits.
 
-Tolerances are relative to the largest sum of the magnitudes of a line's values. Each addition on the way from a value
-to a sum rounds by at most half an eps of that; so what a variant can lose is half an eps for each addition of the
-longest way. One after the other these are n, in a tree about log2 n. Sums of integers are exact.
+Tolerances are relative to the largest sum of the magnitudes of a line's values. Each addition between a value and a sum
+rounds by at most half an eps of that; so the error of a variant is at most half an eps per addition of the longest
+chain. A sequential loop has n, a tree about log2 n. Sums of integers are exact.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gpu_ops.task import Task
 from gpu_ops.types import Exactness, Rule
 
 BLOCK = 1 << 16
-"""Values of an interleaved group that a thread of the parallel variant sums one after the other."""
+"""Values of an interleaved group that a thread of the parallel variant sums sequentially."""
 OFFSETS_BLOCK = 1024
 """Threads that scan the sums of a line's tiles in the variant warp."""
 CUB_TILE = 512
-"""CUB's tiles have at least so many values."""
+"""CUB's tiles have at least this number of values."""
 
 Additions = Callable[[Task], float]
 
@@ -34,8 +34,8 @@ def length(task: Task) -> int:
 
 
 def lost(task: Task, additions: float, dtype: str = "") -> float:
-    """What so many additions in a type, the values' own unless given, lose at most; the result and the reference are
-    rounded once more."""
+    """The maximum error of this number of additions in a type, by default that of the values; the result and the
+    reference are rounded once more."""
     if task.dtype.kind == "u":
         return 0.0
     eps, own, double = (float(np.finfo(kind).eps) for kind in (dtype or task.dtype, task.dtype, np.float64))
@@ -50,7 +50,7 @@ def tree(task: Task) -> float:
 
 
 def in_double(additions: Additions, caveat: str) -> Exactness:
-    """Of so many additions in float64."""
+    """The error of this number of additions in float64."""
     return Exactness(lambda task: lost(task, additions(task), "float64"), caveat)
 
 
@@ -59,15 +59,16 @@ def parallel_additions(task: Task) -> float:
 
 
 def _warp(task: Task) -> float:
-    """A value goes through its thread's sum, two scans of 32, the chain, and the thread's running sum again."""
+    """The chain of a value: its thread's sum, two scans of 32, the chain of blocks, and the thread's running sum
+    again."""
     items = task.knobs["items"]
     tiles = length(task) / (task.knobs["block"] * items)
     return lost(task, 2 * items + 36 + tiles / OFFSETS_BLOCK)
 
 
 def look_back(size: Callable[[Task], int]) -> Exactness:
-    """A value goes through its vector and warp, the warps of a tile, and in float64 the chain of tiles of `size(task)`
-    values before."""
+    """The chain of a value: its vector and warp, the warps of a tile, and in float64 the chain of preceding tiles of
+    `size(task)` values."""
 
     def tolerance(task: Task) -> float:
         chain = length(task) / size(task) + 36
@@ -77,7 +78,7 @@ def look_back(size: Callable[[Task], int]) -> Exactness:
 
 
 def _cupy(task: Task) -> float:
-    """Signals of one channel are scanned by CUB, other lines by adding what lies 1, 2, 4 … places before."""
+    """Signals of one channel are scanned by CUB, other lines by adding the element 1, 2, 4 … positions before."""
     return lost(task, length(task) / CUB_TILE + 64)
 
 

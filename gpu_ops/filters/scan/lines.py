@@ -1,11 +1,11 @@
-"""The lines that a prefix sum runs along, and the form of its sums.
+"""The lines along which a prefix sum runs, and the form of its sums.
 
-A signal (N,) or (N, C) is one line for each channel, along time. An image (H, W) or (H, W, C) is one line for each row
-and colour, alpha included. The lines of one row, or of a signal, are interleaved.
+A signal (N,) or (N, C) is one line per channel, along time. An image (H, W) or (H, W, C) is one line per row and
+colour, alpha included. The lines of one row, or of a signal, are interleaved.
 
-Sums of floats have their type. Sums of integers are float64: that holds every whole number up to 2^53, and 2^31 values
-of 16 bits come to less than 2^47, so these sums are exact in every variant. A 64-bit integer would take as many bytes,
-and pictures, sounds and the next filter do not take one.
+Sums of floats have their type. Sums of integers are float64: that represents every integer up to 2^53, and 2^31 values
+of 16 bits sum to less than 2^47, so these sums are exact in every variant. A 64-bit integer would have the same size,
+and pictures, sounds and other filters do not support it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Lines(NamedTuple):
         return self.groups * self.step
 
     def tiles(self, size: int) -> int:
-        """Tiles of `size` values that cover a line."""
+        """The number of tiles of `size` values that cover a line."""
         return -(-self.n // size)
 
 
@@ -63,5 +63,5 @@ def form(task: Task) -> Form:
 
 
 def is_exclusive(task: Task) -> bool:
-    """Whether a sum leaves out the value at its place."""
+    """Whether a sum excludes the value at its own position."""
     return bool(task.params["sums"] == EXCLUSIVE)

@@ -1,7 +1,7 @@
 """Prefix sums by NumPy and CuPy. The caller passes the modules; this file imports only NumPy.
 
-Both have inclusive sums alone. An exclusive one is an inclusive one of all values but the last, one place later, and a
-zero: no work more where a line is contiguous, and two copies by CuPy where the rest of a line is not.
+Both have only inclusive sums. An exclusive one is an inclusive one of all values but the last, shifted by one position,
+and a zero: no additional work if a line is contiguous, and two copies by CuPy if it is not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpu_ops.task import Task
 Array = np.ndarray[Any, Any]
 
 PIECE = 1 << 16
-"""Values that NumPy sums at a time: their sums in float64 stay in a second-level cache."""
+"""Values that NumPy sums at a time: their sums in float64 stay in the L2 cache."""
 
 
 def numpy_sums(numpy: Any, x: Array, out: Array, lines: Lines, exclusive: bool) -> None:
@@ -41,7 +41,7 @@ def _numpy_lines(numpy: Any, values: Array, sums: Array, exclusive: bool) -> Non
         if begin:
             advance(begin, n)
         piece = values[:, begin : begin + size].astype(numpy.float64)
-        with numpy.errstate(invalid="ignore"):  # both infinities make NaN
+        with numpy.errstate(invalid="ignore"):  # infinities of both signs give NaN
             piece[:, 0] += carry
             numpy.cumsum(piece, axis=1, out=piece)
         sums[:, begin : begin + size] = piece
@@ -49,8 +49,9 @@ def _numpy_lines(numpy: Any, values: Array, sums: Array, exclusive: bool) -> Non
 
 
 def cupy_sums(device: Device, task: Task) -> Plan:
-    """cupy.cumsum in the type of sums: CUB's scan of signals of one channel, which copies the values into the output
-    first; of other lines log2 n additions of what lies 1, 2, 4 … places before, each a pass over all of the array."""
+    """cupy.cumsum in the type of sums: CUB's scan for signals of one channel, which first copies the values to the
+    output; for other lines log2 n additions of the element 1, 2, 4 … positions before, each a pass over the whole
+    array."""
     cupy, x, how = device.library("cupy"), task.x, form(task)
     out = device.empty(how.shape, np.dtype(how.dtype))
     axis = task.meta.of_kind.rank - 1

@@ -17,15 +17,15 @@ from gpu_ops.task import Task
 
 WARP = 32
 BANK_ROW = 128
-"""Bytes of a row of the banks of shared memory."""
+"""Bytes of one row of all shared memory banks."""
 VECTOR_BYTES = 16
 """Bytes of the sums that a thread stores at once."""
 REGISTER_VECTORS = 8
-"""Vectors that a thread of the variant look_back keeps in registers; the others wait in shared memory."""
+"""Vectors that a thread of the variant look_back keeps in registers; the others are in shared memory."""
 THREADS_AT_ONCE = 1024
-"""Threads of a multiprocessor that have so many registers."""
+"""Threads per multiprocessor with that number of registers."""
 STATUS_WORDS = 8
-"""Words of 64 bits that a tile has to tell in, of which it uses two: see kernels/scan/5_look_back.cu."""
+"""64-bit words by which a tile publishes its aggregate, of which it uses two: see kernels/scan/5_look_back.cu."""
 
 
 # On the CPU.
@@ -43,7 +43,7 @@ def host(all_cores: bool) -> Callable[[Device, Task], Plan]:
 
 
 def library(module: str, function: HostFunction) -> Callable[[Device, Task], Plan]:
-    """The plan of a function that gets a library first."""
+    """The plan of a function that takes a library as its first argument."""
     return partial(_call, lambda device: partial(function, device.library(module)))
 
 
@@ -58,7 +58,7 @@ def _call(load: Callable[[Device], HostFunction], device: Device, task: Task) ->
 
 
 class Scan:
-    """The parts that all kernels' plans share: lines, output, defines and arguments."""
+    """The common parts of all kernels' plans: lines, output, defines and arguments."""
 
     def __init__(self, ctx: PlanContext) -> None:
         self.ctx, self.lines = ctx, Lines.of(ctx.task.meta)
@@ -80,8 +80,8 @@ class Scan:
 
 def levels(values: int, shared: Callable[[Task, int], int]) -> Callable[[PlanContext], Plan]:
     """The plan of a kernel that scans tiles of `values` values per thread: its launch for the values, launches for the
-    sums of tiles until one tile holds them, and scan_add for each launch but the last. `shared(task, itemsize)` are the
-    bytes of shared memory for sums of so many bytes."""
+    sums of tiles until one tile holds them all, and scan_add for each launch but the last. `shared(task, itemsize)` are
+    the bytes of shared memory for sums of this size."""
 
     def plan(ctx: PlanContext) -> Plan:
         made = Scan(ctx)
@@ -126,7 +126,7 @@ def within_bytes(dtype: np.dtype[Any]) -> int:
 
 
 def hillis_steele_bytes(task: Task, itemsize: int) -> int:
-    """Two buffers of a sum a thread."""
+    """Two buffers of one sum per thread."""
     return int(2 * task.knobs["block"] * itemsize)
 
 
@@ -136,7 +136,7 @@ def blelloch_bytes(task: Task, itemsize: int) -> int:
 
 
 def padded_bytes(task: Task, itemsize: int) -> int:
-    """The same with a gap after every row of banks and every square of them."""
+    """The same with padding after every row of banks, and once more after every `banks` such rows."""
     last, banks = 2 * task.knobs["block"] - 1, BANK_ROW // itemsize
     return int((last + last // banks + last // banks**2 + 1) * itemsize)
 
@@ -147,7 +147,7 @@ def warp_size(task: Task) -> int:
 
 
 def warp(ctx: PlanContext) -> Plan:
-    """Sums of tiles, their offsets, and tiles scanned from there on; the last alone where a line is one tile."""
+    """Sums of tiles, their offsets, and tiles scanned from there on; only the last one if a line is one tile."""
     made = Scan(ctx)
     lines, types = made.lines, {**made.types(ctx.dtype), "ITEMS": ctx.knobs["items"]}
     tiles = lines.tiles(warp_size(ctx.task))
@@ -173,7 +173,7 @@ def look_back_size(task: Task) -> int:
 
 
 def look_back_vectors(task: Task) -> int:
-    """Vectors of a thread: as many as the knob says, halved while half as many hold a line, and while there are fewer
+    """Vectors per thread: the knob's number, halved while half as many suffice for a line, and while there are fewer
     tiles than multiprocessors."""
     lines, a_vector = Lines.of(task.meta), int(task.knobs["block"]) * _each(task)
     vectors = int(task.knobs["vectors"])
@@ -190,7 +190,7 @@ def _each(task: Task) -> int:
 
 
 def look_back(ctx: PlanContext) -> Plan:
-    """One launch, whose tiles tell their sums in words that no step has to clear."""
+    """One launch, whose tiles publish their sums in words that no step has to clear."""
     made, task = Scan(ctx), ctx.task
     lines, tiles, vectors = made.lines, made.lines.tiles(look_back_size(task)), look_back_vectors(task)
     inside = min(vectors, REGISTER_VECTORS)
@@ -210,6 +210,6 @@ def look_back(ctx: PlanContext) -> Plan:
 
 
 def look_back_bytes(task: Task) -> int:
-    """Shared memory of a block: the vectors that have no room in registers."""
+    """Shared memory of a block: the vectors that exceed its registers."""
     kept = max(0, look_back_vectors(task) - REGISTER_VECTORS)
     return int(task.knobs["block"]) * kept * _each(task) * within_bytes(task.dtype)

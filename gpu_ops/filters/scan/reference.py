@@ -1,9 +1,9 @@
-"""The reference of prefix sums: exact but for the rounding of each sum to float64.
+"""The reference of prefix sums: exact except for the rounding of each sum to float64.
 
-Sums of integers are exact as they are. A floating value is split into parts of so few bits that no sum of any one of
-them is ever rounded (Rump, Ogita and Oishi, SIAM Journal on Scientific Computing 31, 2008); the sums of the parts are
-added at the end, the smallest first. So the error does not grow with the length, and nothing depends on how the lines
-are cut into pieces.
+Sums of integers are exact. A floating-point value is split into parts of so few bits that no sum of any of them is ever
+rounded (Rump, Ogita and Oishi, SIAM Journal on Scientific Computing 31, 2008); the sums of the parts are added at the
+end, the smallest first. So the error does not grow with the length, and nothing depends on how the lines are cut into
+pieces.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHUNK = 1 << 18
 """Values at a time: tens of milliseconds."""
 BITS = 53
 ENOUGH = 60
-"""What is left out is below 2^-60 of the largest value."""
+"""The remainder that is dropped is below 2^-60 of the largest value."""
 
 
 def reference(task: Task) -> dict[str, Array]:
@@ -56,9 +56,9 @@ def reference(task: Task) -> dict[str, Array]:
 
 
 def magnitude(task: Task) -> float:
-    """The largest sum of the magnitudes of a line's finite values: what rounding errors are relative to."""
+    """The largest sum of the magnitudes of a line's finite values: the scale of rounding errors."""
     if task.dtype.kind == "u":
-        return 0.0  # nothing is rounded
+        return 0.0  # sums are exact
     lines, most = Lines.of(task.meta), 0.0
     x: Array = task.x.reshape(lines)
     for first, last in _groups(lines):
@@ -80,7 +80,7 @@ def _groups(lines: Lines) -> list[tuple[int, int]]:
 
 
 class Whole:
-    """Running sums of integers, piece after piece along their lines."""
+    """Running sums of integers, piece by piece along their lines."""
 
     def __init__(self, x: Array) -> None:
         self.carry = np.zeros((x.shape[0], 1, x.shape[2]), np.uint64)
@@ -103,7 +103,7 @@ class Split:
         top = math.frexp(largest)[1]  # largest < 2^top
         self.down = max(0, top + room - 1022)  # so that no part overflows
         parts = math.ceil((ENOUGH + room) / (BITS - room))
-        # A value plus a power of two loses the bits below 2^-52 of that; what is left has few enough for n sums.
+        # A value plus a power of two loses the bits below 2^-52 of that; the rest has few enough for n sums.
         powers = [top - self.down + room - k * (BITS - room) for k in range(parts)]
         self.splits = [math.ldexp(1.0, power) for power in powers if power > -1074]
         self.carries = [np.zeros(shape) for _ in range(len(self.splits) + 1)]

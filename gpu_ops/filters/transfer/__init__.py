@@ -1,4 +1,4 @@
-"""Transfers: one kernel with every strategy to bring its input to the device and its result back."""
+"""Transfers: one kernel with every strategy to copy its input to the device and its result back."""
 
 from __future__ import annotations
 

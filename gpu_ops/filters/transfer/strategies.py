@@ -1,4 +1,4 @@
-"""The strategies to bring an input to the device and the result back: kinds of host memory, chunks and streams."""
+"""The strategies to copy an input to the device and the result back: kinds of host memory, chunks and streams."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from gpu_ops.task import Task
 
 Strategy = Callable[[Device, Task, Workload], Plan]
 Interruption = Callable[[Device, int], Step]
-"""A step that the host enqueues, or carries out, behind each chunk; the number is the chunk's."""
+"""A step that the host enqueues, or executes, after each chunk; the argument is the chunk's number."""
 PAGE = 4096
 
 
 def _chunks(
     device: Device, task: Task, workload: Workload, bands: Sequence[Band], slots: int, first: int = 1, base: int = 1
 ) -> list[Chunk]:
-    """Chunks of a task in so many streams, of which `base` is the first one; `first` is the number of the first
+    """Chunks of a task in this number of streams, of which `base` is the first one; `first` is the number of the first
     chunk."""
     inner = workload.task(task)
 
@@ -51,13 +51,13 @@ def _chunks(
 
 
 def _host(device: Device, task: Task, workload: Workload, kind: MemoryKind) -> tuple[Array, dict[str, Array]]:
-    """Host memory of a kind: one with the input, and one for the result."""
+    """Host memory of a kind: one array with the input, and one for the result."""
     source, target = (device.allocate(kind, task.meta.shape, task.dtype) for _ in range(2))
     return device.download(task.x, out=source), {workload.filter.id: target}
 
 
 def _work(task: Task, workload: Workload) -> Work:
-    """The kernel's launches on a chunk, as often as the task asks for."""
+    """The kernel's launches on a chunk, repeated as the task requests."""
     many = task.params["repeats"]
 
     def namer(chunk: Chunk, place: int) -> Callable[[str], str]:
@@ -79,7 +79,7 @@ def whole(kind: MemoryKind) -> Strategy:
 
 
 def streamed(kind: MemoryKind = "pinned", graph: bool = False, interruption: Interruption | None = None) -> Strategy:
-    """Chunks in streams, as many of both as the knobs say, with an interruption behind each chunk."""
+    """Chunks in streams, with the knobs' numbers of both, and the `interruption`, if any, after each chunk."""
 
     def plan(device: Device, task: Task, workload: Workload) -> Plan:
         count, streams = task.knobs["chunks"], task.knobs["streams"]
@@ -99,7 +99,7 @@ def streamed(kind: MemoryKind = "pinned", graph: bool = False, interruption: Int
 
 
 def fast(device: Device, task: Task, workload: Workload) -> Plan:
-    """Chunks of CHUNK_BYTES in three streams, as one graph; an input of two chunks or less whole."""
+    """Chunks of CHUNK_BYTES in three streams, as one graph; an input of at most two chunks is copied whole."""
     count = _count(task)
     chunks = _chunks(device, task, workload, workload.bands(task, count if count > 2 else 1), STREAMS)
     source, targets = _host(device, task, workload, "pinned")
@@ -108,14 +108,14 @@ def fast(device: Device, task: Task, workload: Workload) -> Plan:
 
 
 def _count(task: Task) -> int:
-    """How many chunks of CHUNK_BYTES a task has."""
+    """The number of chunks of CHUNK_BYTES in a task."""
     return max(1, min(-(-task.meta.nbytes // CHUNK_BYTES), task.meta.shape[0]))
 
 
 def both(device: Device, task: Task, workload: Workload) -> Plan:
     """The upper half on a device and the lower one on its peer, from the middle outwards: chunks of CHUNK_BYTES, and on
-    each device three streams. Both chunks in the middle take their halo from the other device, all others from the
-    host."""
+    each device three streams. Both chunks in the middle take their halo from the other device by a peer copy, all
+    others from the host."""
     bands = workload.bands(task, max(2, _count(task)))
     half = len(bands) // 2
     upper = _chunks(device, task, workload, bands[:half][::-1], STREAMS)
@@ -131,7 +131,8 @@ def both(device: Device, task: Task, workload: Workload) -> Plan:
 
 
 def _middle(above: Chunk, below: Chunk, source: FromHost, sink: Sink, work: Work) -> Iterator[Step]:
-    """The chunks above and below the middle: each device uploads its own rows, and sends what the other one needs."""
+    """The chunks above and below the middle: each device uploads its own rows, and sends the halo rows that the other
+    one needs."""
     middle, last, first = below.band.start, above.band.high, below.band.low
     yield from source.upload(above, high=middle)
     yield from source.upload(below, low=middle)
@@ -148,7 +149,7 @@ def _middle(above: Chunk, below: Chunk, source: FromHost, sink: Sink, work: Work
 
 
 def _after(steps: Iterable[Step], name: str) -> Iterator[Step]:
-    """The steps, of which the first one waits for the step of that name, if there is one."""
+    """The steps, of which the first one waits for the step of that name, if given."""
     first, *others = steps
     yield replace(first, after=(name,)) if name else first
     yield from others
@@ -170,7 +171,7 @@ def on_default_stream(device: Device, number: int) -> Step:
 
 
 def beside(what: str) -> Interruption:
-    """A call of the driver that `Device.driver_call` knows."""
+    """A call of the driver that `Device.driver_call` accepts."""
 
     def interruption(device: Device, number: int) -> Step:
         return HostTask(device.driver_call, (what,), f"{what} {number}", synchronizes=True)
@@ -179,7 +180,7 @@ def beside(what: str) -> Interruption:
 
 
 def staged(device: Device, task: Task, workload: Workload) -> Plan:
-    """Pageable memory through a ring of pinned buffers, which threads of the host fill and empty."""
+    """Pageable memory through a ring of pinned buffers, which host threads fill and empty."""
     rows, buffers, threads = task.meta.shape[0], task.knobs["buffers"], task.knobs["threads"]
     row_bytes = max(task.meta.nbytes // rows, 1)
     count = max(1, -(-rows // max(task.knobs["chunk"] * (1 << 20) // row_bytes, 1)))
@@ -196,8 +197,8 @@ def mapped(device: Device, task: Task, workload: Workload) -> Plan:
 
 
 def managed(device: Device, task: Task, workload: Workload) -> Plan:
-    """Managed memory: the driver migrates pages where they are accessed, or ahead of that where `prefetch` is set. The
-    host accesses every page of the input before, and of the result afterwards."""
+    """Managed memory: the driver migrates pages on access, or prefetches them if `prefetch` is set. The host accesses
+    every page of the input before, and of the result afterwards."""
 
     def around(x: DeviceArray, out: DeviceArray, launches: list[Step]) -> list[Step]:
         source, target = device.host_view(x), device.host_view(out)
@@ -220,7 +221,7 @@ def _shared(
     kind: MemoryKind,
     around: Callable[[DeviceArray, DeviceArray, list[Step]], list[Step]],
 ) -> Plan:
-    """A plan on memory that host and device share."""
+    """A plan on memory shared by host and device."""
     x = device.allocate(kind, task.meta.shape, task.dtype)
     device.download(task.x, out=device.host_view(x))
     inner = workload.variant.plan(_Allocating(device, kind), workload.task(task).on(x))
@@ -235,7 +236,7 @@ def _numbered(number: int, workload: Workload, name: str) -> str:
 
 
 class _Allocating:
-    """A device whose `empty` gives memory of another kind."""
+    """A device whose `empty` allocates memory of another kind."""
 
     def __init__(self, device: Device, kind: MemoryKind) -> None:
         self._device, self._kind = device, kind

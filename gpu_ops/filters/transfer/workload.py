@@ -1,4 +1,4 @@
-"""What runs on the device between the copies: a kernel of another filter, with that filter's defaults."""
+"""The workload on the device between the copies: a kernel of another filter, with that filter's defaults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Workload:
         return replace(task, params=params, knobs={knob.name: knob.default for knob in self.variant.knobs})
 
     def bands(self, task: Task, count: int) -> list[Band]:
-        """As many bands of equally many rows, the last one of what is left."""
+        """As many bands of equal numbers of rows; the last one has the remainder."""
         return split_at(self.filter, self.task(task), even(task.meta.shape[0], count))
 
     @property
@@ -42,7 +42,7 @@ class Workload:
 
 
 class Workloads:
-    """The workloads of one kind of input, and the parts of a filter that depend on which of them is chosen."""
+    """The workloads of one kind of input, and the parts of a filter that depend on the chosen one."""
 
     def __init__(self, *kernels: tuple[str, Filter]) -> None:
         found = (Workload(filter, filter.variant(variant)) for variant, filter in kernels)
@@ -54,12 +54,12 @@ class Workloads:
         return Param("work", next(iter(self._by_id)), choices=tuple(self._by_id), help="the kernel between the copies")
 
     def of(self, task: Task) -> Workload:
-        """The one that a task asks for."""
+        """The one that a task requests."""
         return self._by_id[task.params["work"]]
 
     @property
     def outputs(self) -> tuple[Output, ...]:
-        """An output for each filter, named as the filter, with its rules of exactness."""
+        """An output for each filter, named as the filter, with its tolerances."""
         filters = {w.filter.id: w.filter for w in self._by_id.values()}
         return tuple(self._output(filter) for filter in filters.values())
 
@@ -78,24 +78,24 @@ class Workloads:
         return {workload.filter.id: values[workload.output.id]}
 
     def work(self, task: Task) -> Work:
-        """The bytes that are copied in and out, and the filter's operations, once for each launch."""
+        """The bytes that are copied in and out, and the filter's operations, once per launch."""
         workload = self.of(task)
         one = workload.filter.work(workload.task(task))
         return Work(task.meta.nbytes, task.meta.nbytes, one.flops * task.params["repeats"])
 
     def halo(self, task: Task) -> tuple[int, ...]:
-        """How far a result depends on its input, along rows and columns."""
+        """The filter's halo, along rows and columns."""
         workload = self.of(task)
         rank = task.meta.of_kind.rank
         return (reach(workload.filter, workload.task(task)),) * rank
 
     def refusal(self, task: Task) -> str | None:
-        """Why the kernel does not take a task."""
+        """Why the kernel does not support a task."""
         workload = self.of(task)
         return workload.variant.refusal(workload.task(task))
 
     def largest(self, task: Task, variant: str = "") -> float:
-        """The largest magnitude that the kernel takes, or another variant of its filter."""
+        """The largest magnitude that the kernel supports, or another variant of its filter."""
         workload = self.of(task)
         most = (workload.filter.variant(variant) if variant else workload.variant).largest
         return math.inf if most is None else most(workload.task(task))

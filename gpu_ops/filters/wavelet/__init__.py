@@ -1,6 +1,6 @@
 """Wavelet denoising of signals and images: forward transform, threshold small details, inverse transform.
 
-No library for CUDA that CuPy brings has such a filter, so the peers run on the CPU.
+No CUDA library included with CuPy has such a filter, so the peers run on the CPU.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SKIMAGE = "The library's denoise_wavelet on one core; its noise estimate is a se
 
 
 def _host(*short: tuple[int, ...]) -> tuple[Variant, ...]:
-    """The variants on the CPU, which signals and images share; `short` are shapes that scikit-image never takes."""
+    """The variants on the CPU, for signals and images; `short` are shapes that scikit-image does not support."""
     return (
         Variant("serial", "CPU, one core", SERIAL, plans.serial, "cpu", source="S0", largest=forms.largest),
         Variant("parallel", "CPU, all cores", PARALLEL, plans.parallel, "cpu", largest=forms.largest),
@@ -52,13 +52,13 @@ RENAMED: dict[str, dict[str, tuple[Successor, ...]]] = {
         )
     },
 }
-"""`recomputed` was all of these, as the settings had it."""
+"""`recomputed` was split into these, by its settings."""
 
 
 def _filter(
     kind: Kind, id: str, dtypes: tuple[str, ...], *short: tuple[int, ...], claims: tuple[Claim, ...] = ()
 ) -> Filter:
-    """`short` are shapes that scikit-image never takes."""
+    """`short` are shapes that scikit-image does not support."""
     of = INPUT_KINDS[kind].title
     return Filter(
         id=id,

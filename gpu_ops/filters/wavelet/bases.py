@@ -1,6 +1,6 @@
-"""The wavelets by name, how long their filters are, and their coefficients, which PyWavelets knows.
+"""The wavelets by name, the lengths of their filters, and their coefficients, which come from PyWavelets.
 
-The lengths are written down here, so that a form and a check need no library; a test compares them with PyWavelets.
+The lengths are listed here, so that a form and a check need no library; a test compares them with PyWavelets.
 """
 
 from __future__ import annotations
@@ -54,16 +54,16 @@ def taps_of(name: str) -> Taps:
 
 
 LEVELS_COUNTED = 6
-"""Levels whose filters are put together to see how errors of their coefficients grow; further ones grow alike."""
+"""The number of levels whose filters are convolved to compute the growth of coefficient errors; further levels grow at
+the same rate."""
 
 
 @cache
 def gains_of(name: str) -> tuple[float, ...]:
-    """How many times as large as rounding errors of coefficients at level 1, 2, … LEVELS_COUNTED the errors become that
-    they make in samples, along one axis, where samples and coefficients have one scale: the largest coefficient that
-    samples of 1 can make, times the largest root of the sum of squares by which a sample weighs coefficients of errors
-    that are independent. Orthogonal wavelets come to at most 2 or so at any level; the synthesis of rbio3.1 doubles it
-    with each level."""
+    """The gain from rounding errors of coefficients at level 1, 2, … LEVELS_COUNTED to errors of samples, along one
+    axis, with samples and coefficients on one scale: the largest coefficient for samples of magnitude 1, times the
+    maximum root of the sum of squared weights of independent coefficient errors in a sample. Orthogonal wavelets have a
+    gain of at most about 2 at any level; the synthesis of rbio3.1 doubles it with each level."""
     taps, found = taps_of(name), []
     analysis = synthesis = np.ones(1)
     for level in range(LEVELS_COUNTED):
@@ -78,7 +78,7 @@ def gains_of(name: str) -> tuple[float, ...]:
 
 
 def _then(filter: Array, taps: Array, spacing: int) -> Array:
-    """A filter, then the taps so many samples apart, as one filter."""
+    """A filter convolved with the taps at this spacing, as one filter."""
     found = np.zeros(filter.size + (taps.size - 1) * spacing)
     for place, tap in enumerate(taps):
         found[place * spacing : place * spacing + filter.size] += tap * filter
@@ -86,15 +86,15 @@ def _then(filter: Array, taps: Array, spacing: int) -> Array:
 
 
 def _root_of_squares(filter: Array, spacing: int) -> float:
-    """The largest root of the sum of squares of those taps of a filter that meet one sample, if coefficients lie so
-    many samples apart."""
+    """The maximum root of the sum of squares of those taps of a filter that contribute to one sample, if coefficients
+    have this spacing."""
     taps = np.pad(filter, (0, -filter.size % spacing)).reshape(-1, spacing)
     return float(np.sqrt((taps**2).sum(axis=0).max()))
 
 
 @cache
 def gain_of(name: str) -> float:
-    """How much larger than the largest sample a value can become in one level along one axis, forward and inverse."""
+    """The maximum gain of one level along one axis, forward and inverse."""
     taps = taps_of(name)
     analysis = max(float(np.abs(t).sum()) for t in (taps.dec_lo, taps.dec_hi))
     return analysis * float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
@@ -108,9 +108,9 @@ FAMILIES = {
     "bior": "biorthogonal",
     "rbio": "reverse biorthogonal",
 }
-"""Titles by the letters that names begin with."""
+"""Titles by the letters at the beginning of the names."""
 CASCADE, POINTS = 8, 500
-"""Halvings of the cascade that computes the functions, and the most points of a curve that is kept."""
+"""The number of iterations of the cascade that computes the functions, and the maximum number of points of a curve."""
 
 
 def family(wavelet: str) -> str:
@@ -120,7 +120,7 @@ def family(wavelet: str) -> str:
 
 @cache
 def curves(wavelet: str) -> tuple[Curve, ...]:
-    """The scaling function and the wavelet, of biorthogonal ones those of analysis and of synthesis, from PyWavelets'
+    """The scaling function and the wavelet, for biorthogonal ones those of analysis and of synthesis, from PyWavelets'
     cascade."""
     import pywt
 

@@ -1,9 +1,9 @@
-"""The details from which the noise is estimated: the finest ones that are not zero whatever the samples are.
+"""The details from which the noise is estimated: the finest ones, without those that are zero for any samples.
 
-An odd axis goes on with its last sample again, and a wavelet whose high-pass filter has two taps, such as haar, takes
-the difference of both: a line of zeros that would lower the median. scikit-image's estimate_sigma leaves out what is
-exactly 0. Rounding may make such a difference something else, so here the lines are left out by their place, with those
-that lie beyond and repeat others in mirror.
+An odd axis is extended by its last sample, and a wavelet whose high-pass filter has two taps, such as haar, takes the
+difference of both: a line of zeros that would lower the median. scikit-image's estimate_sigma excludes exact zeros.
+Rounding may make such a difference non-zero, so here the lines are excluded by their position, together with those
+outside the edge that mirror others.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gpu_ops.output_kinds import Band
 from gpu_ops.task import Task
 
 NOTHING = 1e-12
-"""A sum of weights below this is rounding of a difference that is 0."""
+"""A sum of weights below this is a rounding error of a difference that is 0."""
 
 
 def finest_of(task: Task) -> Band:
@@ -31,13 +31,13 @@ def finest_of(task: Task) -> Band:
 
 @lru_cache(1024)
 def _zeros(n: int, half: int, wavelet: str, border: str) -> int:
-    """The last details of an axis of n samples, from the first on that is 0 for all of them; 0 where only such ones
-    would be left out."""
+    """The number of details at the end of an axis of n samples that are 0 for any samples; 0 if all would be
+    excluded."""
     if n % 2 == 0:
         return 0
     import pywt
 
-    short = min(n, 4 * LENGTHS[wavelet] + 1)  # the ends of a longer axis are the same
+    short = min(n, 4 * LENGTHS[wavelet] + 1)  # the ends of a longer axis are equal
     weights = pywt.dwt(np.eye(short), wavelet, border, axis=0)[1]
     zero = np.flatnonzero(np.abs(weights).max(axis=1) < NOTHING)
     left_out = len(weights) - int(zero[0]) if len(zero) else 0

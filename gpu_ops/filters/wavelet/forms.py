@@ -1,7 +1,8 @@
-"""Parameters and outputs of wavelet denoising: sizes and bands of the pyramid, types, tolerances, and what is refused.
+"""Parameters and outputs of wavelet denoising: sizes and bands of the pyramid, types, tolerances, and unsupported
+tasks.
 
 The pyramid has the layout of pywt.coeffs_to_array: along each axis first the approximation, then the details of the
-last level, …, last those of level 1. Bands of unequal size leave gaps in images, which hold zeros.
+last level, …, last those of level 1. In images, bands of unequal size leave padding, which is zero.
 """
 
 from __future__ import annotations
@@ -52,12 +53,12 @@ RESULT = Param(
 PARAMS = (WAVELET, LEVELS, BORDER, THRESHOLD, RULE, VALUE, SHIFTS, RESULT)
 
 STEEP = 8
-"""How much wider tolerances are with BayesShrink, whose threshold is noise² / sqrt(variance - noise²): where a band
-holds little but noise, it moves further than the coefficients, 4.5 times in the worst of some thousand signals."""
+"""The factor of tolerances with BayesShrink, whose threshold is noise² / sqrt(variance - noise²): in a band with little
+but noise, it changes more than the coefficients, 4.5 times in the worst of some thousand signals."""
 
 
 def coefficients_of(n: int, length: int, border: str) -> int:
-    """How many coefficients a level makes of n samples: as pywt.dwt_coeff_len."""
+    """The number of coefficients of a level of n samples: as pywt.dwt_coeff_len."""
     return (n + 1) // 2 if border == "periodization" else (n + length - 1) // 2
 
 
@@ -70,8 +71,8 @@ def extents(n: int, length: int, levels: int, border: str) -> tuple[int, ...]:
 
 
 def most_levels(n: int, length: int) -> int:
-    """The most levels for an axis of n samples: as pywt.dwt_max_level, in which no detail consists of border alone, but
-    one at least. So axes of 1 and 2 samples have one level."""
+    """The maximum number of levels for an axis of n samples: as pywt.dwt_max_level, for which no detail depends only on
+    the boundary extension, but at least one. So axes of 1 and 2 samples have one level."""
     level = 1
     while n >= (length - 1) << (level + 1):
         level += 1
@@ -118,14 +119,14 @@ def pyramid_shape(task: Task) -> tuple[int, ...]:
 
 
 def real_type(task: Task) -> np.dtype[Any]:
-    """float64 of float64, float32 of all others: the type of what is no longer an integer."""
+    """float64 for float64, float32 for all others: the type of values that are no longer integers."""
     return np.dtype(np.float64 if task.meta.dtype == "float64" else np.float32)
 
 
 def work_type(task: Task) -> np.dtype[Any]:
-    """The type of the coefficients, in which everything is computed. It is float64 also where a choice jumps: a hard
-    threshold and the least risk of SURE may go the other way by a rounding error of float32, and then a coefficient
-    more or less remains."""
+    """The type of the coefficients, in which everything is computed. It is float64 also if the result is discontinuous:
+    a hard threshold and the minimum risk of SURE may change by a rounding error of float32, which keeps or removes a
+    coefficient."""
     jumps = task.params["threshold"] == "hard" or task.params["rule"] == "SURE"
     return np.dtype(np.float64) if jumps else real_type(task)
 
@@ -154,16 +155,15 @@ def figures_form(task: Task) -> Form:
 
 
 def rounding(task: Task, kind: np.dtype[Any]) -> float:
-    """Half an ulp of a type a tap, axis and level, forward and inverse. What is seen is far less."""
+    """Half an ulp of a type per tap, axis and level, forward and inverse. Measured errors are far smaller."""
     params = task.params
     steps: int = params["levels"] * task.meta.of_kind.rank * LENGTHS[params["wavelet"]]
     return steps * float(np.finfo(kind).eps)
 
 
 def growth(task: Task) -> float:
-    """How many times as large as `rounding` the errors of samples are: the mean over the levels of what the synthesis
-    makes of their errors. Those of taps have either sign, so that the first factor of two costs nothing; no orthogonal
-    wavelet has much more."""
+    """The ratio of the errors of samples to `rounding`: the mean over the levels of the synthesis gain of their errors.
+    Errors of taps have random signs, which compensates the first factor of two; no orthogonal wavelet has much more."""
     gains, levels, rank = gains_of(task.params["wavelet"]), int(task.params["levels"]), task.meta.of_kind.rank
     further = max(gains[-1] / gains[-2], 1.0) ** np.arange(1, max(levels - len(gains), 0) + 1)
     each = np.concatenate([gains[:levels], gains[-1] * further])
@@ -171,14 +171,15 @@ def growth(task: Task) -> float:
 
 
 def floats_tolerance(task: Task) -> float:
-    """Rounding, and that of the thresholds, as much as the synthesis enlarges it."""
+    """Rounding, and that of the thresholds, amplified by the synthesis."""
     steep = STEEP if task.params["rule"] == "BayesShrink" else 1
     return rounding(task, real_type(task)) * growth(task) * steep
 
 
 def result_tolerance(task: Task) -> float:
-    """As floats_tolerance. Of integers half a level, for they are rounded, and what rounding errors add: those of the
-    steps have either sign, so that they grow as the root of their number, of which twice as much as was ever seen."""
+    """As floats_tolerance. For integers half a level, because they are rounded, plus rounding errors: those of the
+    steps have random signs, so they grow as the square root of their number; twice the largest measured error is
+    allowed."""
     most = floats_tolerance(task)
     if task.dtype.kind != "u":
         return most
@@ -187,17 +188,17 @@ def result_tolerance(task: Task) -> float:
 
 
 def coefficient_tolerance(task: Task) -> float:
-    """Of the largest coefficient."""
+    """Relative to the largest coefficient."""
     return rounding(task, work_type(task))
 
 
 def figures_tolerance(task: Task) -> float:
-    """A threshold is up to sqrt(2 ln N) / 0.67449 times as large as the median that it comes from; see also STEEP."""
+    """A threshold is up to sqrt(2 ln N) / 0.67449 times the median from which it is computed; see also STEEP."""
     return 10 * rounding(task, real_type(task))
 
 
 def outputs(kind: Kind) -> tuple[Output, ...]:
-    """The outputs of the filter of signals or of images."""
+    """The outputs of the filter for signals or for images."""
     return (
         Output(kind, INPUT_KINDS[kind].view, "", result_tolerance, unrounded=True),
         Output("noise", INPUT_KINDS[kind].view, "", floats_tolerance, form=noise_form, when=PARTS, signed=True),
@@ -215,7 +216,7 @@ def outputs(kind: Kind) -> tuple[Output, ...]:
 
 
 def check(task: Task) -> None:
-    """Raises ParamError for more levels than the shorter axis has."""
+    """Raises ParamError for more levels than the shorter axis supports."""
     params, n = task.params, min(spatial(task))
     length = LENGTHS[params["wavelet"]]
     most = most_levels(n, length)
@@ -232,14 +233,14 @@ def check(task: Task) -> None:
 
 
 def largest(task: Task) -> float:
-    """The largest magnitude of samples with which no coefficient and no sum overflows."""
+    """The largest magnitude of samples for which no coefficient and no sum overflows."""
     steps = task.params["levels"] * task.meta.of_kind.rank
     return top(work_type(task).name) / float(gain_of(task.params["wavelet"]) ** steps)
 
 
 def work(task: Task) -> Work:
-    """One read and one write of every value; a multiplication and an addition a tap of every coefficient,
-    forward and inverse, for each shift."""
+    """One read and one write of every value; a multiplication and an addition per tap and coefficient, forward and
+    inverse, for each shift."""
     meta, params, given = task.meta, task.params, task.params["result"] == "parts"
     pairs = sum(int(np.prod(s)) for s in sizes(task)[:-1]) * meta.channels * meta.of_kind.rank
     written = meta.nbytes

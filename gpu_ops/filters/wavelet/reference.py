@@ -17,8 +17,8 @@ Array = np.ndarray[Any, Any]
 
 
 def reference(task: Task) -> dict[str, Array]:
-    """{"signal" or "image": the mean over shifts of the denoised input}, in the range of integers but not rounded, and
-    with result parts: "noise", what was removed; "coefficients" and "figures" of the input that is not shifted."""
+    """{"signal" or "image": the mean over shifts of the denoised input}, clamped to the range of integers but not
+    rounded; with result parts also "noise", the removed part; "coefficients" and "figures" of the unshifted input."""
     params, bands, shifts = task.params, bands_of(task), task.params["shifts"]
     x = task.x.astype(np.float64)
     axes = tuple(range(len(spatial(task))))
@@ -45,7 +45,7 @@ def samples_of(task: Task) -> int:
 
 
 def rounded(values: Array, dtype: np.dtype[Any]) -> Array:
-    """Floats as they are; for integers half up and inside their range."""
+    """Floats unchanged; integers rounded half up and clamped to their range."""
     if dtype.kind == "f":
         return values
     return np.clip(np.floor(values + 0.5), 0, np.iinfo(dtype).max).astype(dtype)
@@ -68,7 +68,7 @@ def analysed(x: Array, pyramid: Array, task: Task) -> None:
 
 
 def synthesised(pyramid: Array, task: Task) -> Array:
-    """The array of a pyramid by pywt.idwt or idwt2; of a level with an odd extent the last sample is one too many."""
+    """The array of a pyramid by pywt.idwt or idwt2; for a level with an odd extent the last sample is superfluous."""
     import pywt
 
     params, rank, bands = task.params, len(spatial(task)), list(reversed(bands_of(task)))

@@ -27,8 +27,8 @@ Array = np.ndarray[Any, Any]
 NORMAL_MEDIAN = 0.6744897501960817
 """The median of the magnitudes of normal noise of standard deviation 1, which is its third quartile."""
 AT = 2.0**-40
-"""A magnitude so close above the threshold, relative to it, counts as at it: a hard threshold removes it. So ties that
-differ by rounding alone are all decided alike."""
+"""A magnitude this close above the threshold, relative to it, counts as equal: a hard threshold removes it. So ties
+that differ by rounding alone are all decided in the same way."""
 
 
 def figures_of(pyramid: Array, bands: Sequence[Band], finest: Band, rule: str, value: float, samples: int) -> Array:
@@ -59,7 +59,7 @@ def threshold_of(rule: str, sizes: Array, noise: float, value: float, samples: i
 
 
 def bayes(sizes: Array, noise: float) -> float:
-    """BayesShrink's threshold of a band, from ratios to the noise, whose squares neither overflow nor vanish."""
+    """BayesShrink's threshold of a band, from ratios to the noise, whose squares neither overflow nor underflow."""
     with np.errstate(over="ignore"):
         return bayes_of(float(np.mean((sizes / noise) ** 2)), float(sizes.max()), noise)
 
@@ -70,7 +70,7 @@ def bayes_of(ratio: float, most: float, noise: float) -> float:
 
 
 def sure(sizes: Array, noise: float) -> float:
-    """The threshold of least risk of a band: a magnitude of its own, or 0. Of equal risks the smallest threshold."""
+    """The threshold of minimum risk of a band: one of its magnitudes, or 0. Of equal risks the smallest threshold."""
     count = sizes.size
     ordered = np.sort(sizes)
     ordered = ordered[ordered <= noise * math.sqrt(2 * math.log(count))]
@@ -82,8 +82,8 @@ def sure(sizes: Array, noise: float) -> float:
 
 
 def shrunk(details: Array, threshold: Any, how: str) -> Array:
-    """Details after a threshold t: those of at most t become 0; of larger ones soft takes t from the magnitude, garrote
-    t² / |d|, hard nothing. `threshold` is one number, or one a channel."""
+    """Details after a threshold t: those of at most t become 0; from larger ones soft subtracts t from the magnitude,
+    garrote t² / |d|, hard nothing. `threshold` is one number, or one per channel."""
     sizes: Array = np.abs(details)
     if how == "hard":
         return np.where(sizes > threshold * (1 + AT), details, 0)

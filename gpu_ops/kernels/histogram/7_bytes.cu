@@ -50,8 +50,8 @@ __device__ __forceinline__ void count_word(unsigned char* bytes, unsigned* wide,
     if (c == d) nd = nc + 1;
     bytes[c] = (unsigned char)nc;
     bytes[d] = (unsigned char)nd;
-    // A count that reached 256 is 0 in its byte. Of two equal samples one goes on from 256 to 257, which is no new
-    // carry.
+    // A count that reached 256 is 0 in its byte. If the next sample is equal, it continues from 256 to 257 without
+    // another carry.
     if (((na | nb | nc | nd) & 256u) == 0) return;
     carry(wide, word & 255u, na == 256);
     carry(wide, word >> 8 & 255u, nb == 256);

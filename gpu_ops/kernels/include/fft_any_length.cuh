@@ -6,7 +6,7 @@
 #ifndef SAMPLE
 #define SAMPLE REAL
 #endif
-#define NUMBERS COMPLEX_NUMBERS  // for the loads of batches, which no kernel of lines of any length makes
+#define NUMBERS COMPLEX_NUMBERS  // for batched loads, which no kernel of lines of any length uses
 #define PAIR_ALIGNED 0
 #include "fft_lines.cuh"
 
@@ -14,8 +14,8 @@ constexpr int LENGTH = LINE_LENGTH;
 constexpr bool CHIRPED = LENGTH != N;
 constexpr int ENDING = CHIRPED ? FIRST : LAST;  // a thread has the results of a line as the points of this radix
 
-// As many blocks per multiprocessor as have so many threads, or half as many of doubles and of convolutions: 1024 of them
-// have 64 registers each.
+// Blocks per multiprocessor for 1024 resident threads with 64 registers each, or for half of them for doubles and
+// convolutions.
 __device__ constexpr int blocks_of(int threads)
 {
     const int warps = (LINE_THREADS * LINES + 31) / 32;
@@ -30,8 +30,8 @@ struct Tables {
     const C* __restrict__ spectrum;
 };
 
-// Whether the line has a point: those of a convolution go on beyond its end. Loads take another address where it has
-// not, instead of a branch, so that all loads of a thread are in flight at once.
+// Whether point k exists: a convolution has more points than the line. Loads of missing points use another address
+// instead of a branch, so that all loads of a thread are in flight at once.
 __device__ __forceinline__ bool has_point(int k) { return !CHIRPED || k < LENGTH; }
 
 __device__ __forceinline__ C swapped(C z) { return complex_of(z.y, z.x); }

@@ -91,7 +91,7 @@ __device__ __forceinline__ void load_column(C (&v)[butterflies<FIRST>()][FIRST],
     }
 }
 
-// The opposite of load_column: joins the rows of pairs, of results whose parts are swapped, times a factor.
+// The opposite of load_column: combines the rows of pairs, from results with swapped parts, times a factor.
 __device__ __forceinline__ void store_column(C (&v)[butterflies<FIRST>()][FIRST], const Column& column, int t, R factor)
 {
     constexpr int apart = N / FIRST;
@@ -115,7 +115,7 @@ __device__ __forceinline__ void store_column(C (&v)[butterflies<FIRST>()][FIRST]
 }
 
 // The first of two parts of columns: every gridDim.z-th row from row blockIdx.z on; results are multiplied by the twiddle
-// factors of the column and stored where the points were. `turns` has those of all its rows.
+// factors of the column and stored where the points were. `turns` has the factors of all its rows.
 template <typename Lanes>
 __device__ __forceinline__ void first_part(
     const Column& column, Lane lane, const Tables& tables, const C* __restrict__ turns)
@@ -140,7 +140,7 @@ __device__ __forceinline__ void last_part(const Column& column, Lane lane, const
     });
 }
 
-// The row of result k of a column, of so many rows.
+// The row of result k of a column, and the number of rows of a column.
 __device__ __forceinline__ int row_of(int k) { return COLUMNS == SECOND_PART ? blockIdx.z + gridDim.z * k : k; }
 __device__ __forceinline__ int rows_of_column() { return COLUMNS == SECOND_PART ? gridDim.z * N : LENGTH; }
 

@@ -53,7 +53,7 @@ __device__ __forceinline__ int slot(int i)
 // for zero. `begin` is the block's first column of outputs.
 __device__ __forceinline__ void find_positions(Memory& memory, int begin, int width)
 {
-    constexpr int BEFORE = REACH + LEAD + GROUP; // with so many values more the division rounds down
+    constexpr int BEFORE = REACH + LEAD + GROUP; // adding this number of values makes the division round down
     for (int k = threadIdx.x; k < LENGTH; k += THREADS) {
         const int value = begin - REACH - LEAD + k, pixel = (value + BEFORE * GROUP) / GROUP - BEFORE;
         const int inside = border_index(pixel, width);

@@ -42,7 +42,7 @@ constexpr int COLUMN_WARPS = (COLUMNS / PER + 31) / 32;
 constexpr int THREADS = 32 * (ROW_WARPS + COLUMN_WARPS);
 
 // A row starts LEAD values before the first window, so that its loads are aligned where the strip is.
-constexpr int REACH = RADIUS * GROUP, SPAN = WINDOW * GROUP; // values beside a window's centre; of GROUP windows
+constexpr int REACH = RADIUS * GROUP, SPAN = WINDOW * GROUP; // values on each side of a window's centre; per window
 constexpr int LEAD = (4 - REACH % 4) % 4;
 constexpr int WHOLE = (LEAD + SPAN) / OUTPUTS; // blocks of OUTPUTS values from a lane's own to where its window ends
 constexpr int REST = (LEAD + SPAN) % OUTPUTS;  // and the values of its window in that one

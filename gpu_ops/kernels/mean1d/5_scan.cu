@@ -21,7 +21,7 @@ constexpr int VECTOR = 16 / sizeof(T);
 constexpr int WARPS = BLOCK / 32;
 constexpr int PIECES = BLOCK * STEPS; // per tile, halo included
 constexpr int SHIFT = (VECTOR - PHASE) % VECTOR; // samples from the beginning of a piece to that of its first window
-constexpr int WHOLE = (SHIFT + 2 * VECTOR - 2) / VECTOR; // the first piece that lies inside all windows of a piece
+constexpr int WHOLE = (SHIFT + 2 * VECTOR - 2) / VECTOR; // the first piece that is inside all windows of a piece
 constexpr int REST = (SHIFT + 2 * PHASE + 1) % VECTOR; // samples of the last piece that are in the first window
 
 extern __shared__ __align__(16) unsigned char memory[];

@@ -18,7 +18,6 @@ PARAM_WINDOW = 1 << 58
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 COPY_WORDS = {"ca", "cg", "shared", "cta", "global", "L2", "64B", "128B", "256B"}
 """Additional parts of the name of a cp.async; none of them changes the copied values."""
-ATOMIC_WIDE = ("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
 
 
 class MemoryOperations:

@@ -1,1 +1,1 @@
-"""What transforms cost by arithmetic, and what the source states about it."""
+"""The predicted cost of transforms, and what the source states about it."""

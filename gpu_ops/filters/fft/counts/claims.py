@@ -18,17 +18,17 @@ EXPERIMENT: Mapping[str, Any] = {
     "knobs": {},
 }
 LINES = ((1024, 2), (4096, 16))
-"""Points and radix of the lines whose wavefronts the sentences name."""
+"""Points and radix of the lines whose wavefronts are quoted."""
 RADICES = (2, 4, 8, 16)
 LENGTHS = (512, 1024, 2048, 4096)
 MODELLED = tuple(1 << bits for bits in range(1, 9))
-"""The radices up to 256, as far as the source draws its model."""
+"""The radices up to 256, the range of the source's model."""
 POINTS, WIDTH = 4096, 8
-"""Of a line, and bytes of a point."""
+"""The length of a line, and bytes per point."""
 
 
 def _stated(n: int, radix: int, what: str) -> str:
-    """Wavefronts of one part of a line, without gaps, with the source's, and the least."""
+    """Wavefronts of one part of a line, without padding, with the source's, and the minimum."""
     plain, one = (getattr(wavefronts(n, radix, gap), what) for gap in (no_gap, gap_of_one))
     return f"N = {n}, R = {radix}: {plain} to {one}, least {wavefronts(n, radix, no_gap).least}"
 
@@ -58,13 +58,13 @@ def _spans(runs: Mapping[str, Run]) -> Verdict:
 
 
 def _gains(processor: Multiprocessor) -> int:
-    """The largest radix, a power of two, whose stages compute no longer than they wait."""
+    """The largest radix, a power of two, for which a stage's computing time does not exceed its shared-memory time."""
     wait = processor.waiting(POINTS, WIDTH)
     return max(radix for radix in MODELLED if processor.computing(POINTS, radix) <= wait)
 
 
 def _radix(runs: Mapping[str, Run]) -> Verdict:
-    """The radix of equal times by the formula, between the powers of two that the times themselves give."""
+    """The radix of equal times by the formula, between the powers of two found from the times themselves."""
     names = {"with FMA": WITH_FMA, "without": WITHOUT_FMA}
     found = {name: (each.best_radix(WIDTH), _gains(each)) for name, each in names.items()}
     text = ", ".join(f"{best:.3g} {name} (radix {most} still gains)" for name, (best, most) in found.items())

@@ -1,8 +1,8 @@
-"""How often the exchanges of Stockham's method pass over the banks of shared memory, with and without gaps.
+"""Bank conflicts of the exchanges of Stockham's method in shared memory, with and without padding.
 
-A wavefront is one pass over 32 banks of 4 bytes: lanes that want different words of one bank take one each. The counts
-are of one part, real or imaginary, of one line of float32, in blocks whose warps are full: from n / radix = 32 on.
-Every stage exchanges all points, as kernels 3 and 4 do. Source: S2.
+A wavefront is one pass over 32 banks of 4 bytes: lanes that access different words of one bank need one each. The
+counts are for one part, real or imaginary, of one line of float32, in blocks whose warps are full: from n / radix = 32
+on. Every stage exchanges all points, as kernels 3 and 4 do. Source: S2.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from gpu_ops.filters.fft.forms import Array
 
 BANKS = 32
 Gap = Callable[[int], int]
-"""The points that stay free after each group of a stage, by its span: by how far results of a butterfly are apart."""
+"""The padding after each group of a stage, by its span, which is the distance between the results of a butterfly."""
 
 
 class Wavefronts(NamedTuple):
-    """Of a line's stores, of its loads, and the least of either."""
+    """Wavefronts of a line's stores, of its loads, and the minimum of either."""
 
     stores: int
     loads: int
@@ -28,7 +28,7 @@ class Wavefronts(NamedTuple):
 
 
 def no_gap(span: int) -> int:
-    """Points lie side by side."""
+    """No padding."""
     return 0
 
 
@@ -38,12 +38,13 @@ def gap_of_one(span: int) -> int:
 
 
 def gap_of_span(span: int) -> int:
-    """The padding that grows with the stage."""
+    """Padding that grows with the stage."""
     return span
 
 
 def wavefronts(n: int, radix: int, gap: Gap) -> Wavefronts:
-    """Of a line of n points, both powers of two; the last stage has a smaller radix where n is no power of `radix`."""
+    """The counts for a line of n points, both powers of two; the last stage has a smaller radix if n is not a power of
+    `radix`."""
     stores = loads = least = 0
     span = 1
     while span < n:
@@ -55,7 +56,8 @@ def wavefronts(n: int, radix: int, gap: Gap) -> Wavefronts:
 
 
 def _stage(n: int, radix: int, span: int, gap: int) -> tuple[Array, Array]:
-    """The places (accesses, lanes) that warps store to after a stage, and those that they load from before the next."""
+    """The addresses (accesses, lanes) that warps store to after a stage, and those that they load from before the
+    next."""
     j = np.arange(n // radix)
     k = j % span
     results = (j - k) * radix + k + span * np.arange(radix)[:, None]
@@ -64,6 +66,7 @@ def _stage(n: int, radix: int, span: int, gap: int) -> tuple[Array, Array]:
 
 
 def _passes(places: Array) -> int:
-    """Of accesses (n, lanes) whose lanes all want different words: the most words in one bank, added up."""
+    """Wavefronts of accesses (n, lanes) whose lanes all access different words: the maximum number of words in one
+    bank, summed."""
     words = np.stack([(places % BANKS == bank).sum(axis=1) for bank in range(BANKS)])
     return int(words.max(axis=0).sum())

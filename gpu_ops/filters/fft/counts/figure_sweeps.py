@@ -1,4 +1,4 @@
-"""The commands that measure all points of the source's figures, on transforms in batches. Source: S2."""
+"""The commands that measure all points of the source's figures, with batched transforms. Source: S2."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from gpu_ops.types import Filter, Variant
 LINES, IMAGES = "fft_batch1d", "fft_batch2d"
 """The filters of rows alone, and of whole images."""
 SIDE = 1024
-"""Points of the source's rows and columns where the size does not vary."""
+"""Points of the source's rows and columns where the size is fixed."""
 SIZES = (128, 256, 512, 1024, 2048, 4096)
 RADICES = (2, 4, 8, 16)
 RADIX_2 = "shared"
-"""The variant with stages of radix 2 in shared memory and no knob for it."""
+"""The variant with radix-2 stages in shared memory and no radix knob."""
 NUMBERS = f"--numbers {COMPLEX}"
 REPORT = "--json s2.json"
-"""All commands write to one report, which grows."""
+"""All commands append to one report."""
 Values = tuple[int, ...]
 Sweeps = Callable[[Iterable[Filter]], tuple[str, ...]]
 
 
 def _shape(filter: Filter, side: int) -> tuple[int, ...]:
-    """As many values as side × side complex numbers have."""
+    """The number of values of side × side complex numbers."""
     return (side, 2 * side) if filter.accepts == "image" else (2 * side * side,)
 
 
@@ -42,7 +42,7 @@ def _input(filter: Filter, *sides: int) -> str:
 
 
 def _able(filter: Filter, variant: Variant, **knobs: int) -> bool:
-    """Whether a variant does what such a command asks for, with these values of its knobs."""
+    """Whether a variant can run such a command with these values of its knobs."""
     if variant.device != "cuda":
         return False
     params = {p.name: p.default for p in filter.params} | {"numbers": COMPLEX}
@@ -60,7 +60,7 @@ def _takes(knob: Param, value: int) -> bool:
 
 
 def _taken(filter: Filter, variant: Variant, name: str, values: Sequence[int], held: Mapping[str, int]) -> Values:
-    """The values of its knob of this name that a variant can do with the others held; () without these knobs."""
+    """The values of its knob of this name that a variant supports with the others fixed; () without these knobs."""
     if not {name, *held} <= {knob.name for knob in variant.knobs}:
         return ()
     knob = next(knob for knob in variant.knobs if knob.name == name)
@@ -68,7 +68,8 @@ def _taken(filter: Filter, variant: Variant, name: str, values: Sequence[int], h
 
 
 def knob_sweeps(filter_id: str, name: str, values: Sequence[int], **held: int) -> Sweeps:
-    """Sweeps of one filter over a knob with others held, one for all variants that can do the same of these values."""
+    """Sweeps of one filter over a knob with others fixed, one for all variants that support the same of these
+    values."""
 
     def sweeps(filters: Iterable[Filter]) -> tuple[str, ...]:
         found = []
@@ -88,7 +89,7 @@ def knob_sweeps(filter_id: str, name: str, values: Sequence[int], **held: int) -
 
 
 def radix_sweeps(filters: Iterable[Filter]) -> tuple[str, ...]:
-    """Sweeps over the knob, and the variants that have one radix alone."""
+    """Sweeps over the knob, and the variants that have one radix only."""
     filters = list(filters)
     found = list(knob_sweeps(LINES, "radix", RADICES)(filters))
     for filter in (f for f in filters if f.id == LINES):
@@ -101,5 +102,5 @@ def radix_sweeps(filters: Iterable[Filter]) -> tuple[str, ...]:
 
 
 def size_sweeps(filters: Iterable[Filter]) -> tuple[str, ...]:
-    """A sweep of all variants on the GPU, the library among them, over square images."""
+    """A sweep of all variants on the GPU, including the library, over square images."""
     return tuple(f"sweep {f.id} --device cuda:0 {_input(f, *SIZES)} {REPORT}" for f in filters if f.id == IMAGES)

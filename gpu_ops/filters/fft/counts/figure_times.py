@@ -1,4 +1,4 @@
-"""The times of transforms as points of the source's figures: over the radix, a knob, or the size. Source: S2."""
+"""Times of transforms as points of the source's figures: over the radix, a knob, or the size. Source: S2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gpu_ops.filters.kit.series import Over, fullest, job_of, knob_value, quicke
 from gpu_ops.types import Found, Series, Timed
 
 FIRST_SIZE = 128
-"""The side of the image that all others are held against."""
+"""The side of the image that all others are compared with."""
 LIBRARY = "cupy"
 """The variant that calls cuFFT."""
 NO_CLOCKS = (
@@ -24,7 +24,8 @@ NO_CLOCKS = (
 
 
 def extents(time: Timed) -> tuple[int, ...]:
-    """The points along each axis of one transform of a batch; () where channels stand in the way."""
+    """The points along each axis of one transform of a batch; () if there are channels, which the figures do not
+    cover."""
     rank, both = (2 if time.filter == IMAGES else 1), time.params.get("numbers", "complex") == "complex"
     if len(time.shape) != rank:
         return ()
@@ -35,7 +36,7 @@ def extents(time: Timed) -> tuple[int, ...]:
 
 
 def points(time: Timed) -> int:
-    """The points that are transformed, as far as their number decides a throughput."""
+    """The number of transformed points, which determines the throughput."""
     return math.prod(time.shape) // (2 if time.params.get("numbers", "complex") == "complex" else 1)
 
 
@@ -47,7 +48,7 @@ def side(time: Timed) -> float | None:
 
 
 def radix_of(time: Timed) -> float | None:
-    """The most points of a butterfly; None where a variant has other stages, or the lines other lengths."""
+    """The maximum number of points of a butterfly; None if a variant has other stages, or the lines other lengths."""
     way, sides = STOCKHAM.get(time.variant), extents(time)
     if not sides or any(n < 2 or n & (n - 1) for n in sides) or time.params.get("numbers", "complex") != "complex":
         return None
@@ -55,18 +56,18 @@ def radix_of(time: Timed) -> float | None:
         return float(way.radix_of(time.knobs))
     if time.variant == RADIX_2:
         return 2.0
-    # Above MOST_RADIX the knob is for longer lines than the figures have.
+    # Above MOST_RADIX the knob applies to longer lines than the figures have.
     return float(min(int(time.knobs["radix"]), MOST_RADIX)) if "radix" in time.knobs else None
 
 
 def stages(time: Timed, radix: float) -> int:
-    """The stages along all axes; the last one of an axis may have a smaller radix."""
+    """The number of stages along all axes; the last one of an axis may have a smaller radix."""
     return sum(math.ceil(math.log2(n) / math.log2(radix) - 1e-9) for n in extents(time))
 
 
 def radix_measured(times: Sequence[Timed], device: Mapping[str, Any]) -> Found:
-    """Kernel times shared out among points and stages, in clocks of a multiprocessor, a line for each variant on the
-    input with the most of them. Of times with other knobs the shortest counts."""
+    """Kernel times per point and stage, in clock cycles of a multiprocessor; a line per variant on the input with the
+    most of them. Of times with different other knobs the shortest is used."""
     groups: dict[Hashable, list[Timed]] = {}
     for time in (time for time in times if radix_of(time) is not None):
         groups.setdefault((job_of(time), time.variant), []).append(time)
@@ -97,7 +98,7 @@ def radix_measured(times: Sequence[Timed], device: Mapping[str, Any]) -> Found:
 
 
 def over_knob(name: str, base: int) -> Callable[[Sequence[Timed], Mapping[str, Any]], Found]:
-    """Throughput over a knob, of that at `base`."""
+    """Throughput over a knob, relative to that at `base`."""
 
     def measured(times: Sequence[Timed], device: Mapping[str, Any]) -> Found:
         return relative(times, Over(name, knob_value(name), points), float(base))

@@ -1,7 +1,7 @@
-"""The source's figures, drawn again from a report: the radix, threads and access, columns, and sizes. Source: S2.
+"""The source's figures, reproduced from a report: the radix, threads and access, columns, and sizes. Source: S2.
 
-Its own values come from a Jetson TX2 and points of 8 bytes. What it states as a range or a gain is drawn as that; no
-points are read off its drawings.
+Its values were measured on a Jetson TX2 with points of 8 bytes. Values that it states as a range or a gain are drawn as
+such; no points are read off its plots.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ BITS, COLUMNS = (32, 64, 128), (1, 2, 4, 8, 16)
 
 
 def radix_model(device: Mapping[str, Any]) -> tuple[Series, ...]:
-    """Clocks of a multiprocessor a point and stage: computing, with fused operations and without, and waiting."""
+    """Clock cycles of a multiprocessor per point and stage: for computing, with FMA and without, and for shared
+    memory."""
     gpu = Gpu.of(device) or USUAL
     where = gpu.text if gpu.model else f"{gpu.text}: no report here describes a GPU"
     with_fma, without = gpu.with_fma, gpu.without_fma
@@ -38,7 +39,7 @@ def radix_model(device: Mapping[str, Any]) -> tuple[Series, ...]:
 
 
 def _base(name: str, x: float) -> Series:
-    """The value that the gains are held against."""
+    """The value relative to which gains are given."""
     return Series(name, STATED, (x,), (1.0,), joined=False)
 
 
@@ -47,7 +48,7 @@ def _scale(of: str, logarithmic: bool = False) -> Scale:
 
 
 def _shares(low: float, high: float) -> tuple[float, float]:
-    """Gains in percent from some value to the base, as the least and the largest share of the base there."""
+    """Gains in percent from some value to the base, as the minimum and maximum share of the base there."""
     return 1 / (1 + high / 100), 1 / (1 + low / 100)
 
 

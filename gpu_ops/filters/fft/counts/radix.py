@@ -1,7 +1,8 @@
-"""The source's model of the best radix: how long a stage computes and how long it waits for shared memory. Source: S2.
+"""The source's model of the best radix: a stage's computing time and its shared-memory time. Source: S2.
 
-A butterfly of R = 2^r points takes 5 r R operations, and a stage has N / R of them; shared memory takes every point in
-and out. The larger the radix, the fewer stages, until a stage computes for as long as it waits: beyond, nothing is won.
+A butterfly of R = 2^r points takes 5 r R operations, and a stage has N / R of them; every point is stored to and loaded
+from shared memory. A larger radix needs fewer stages, until a stage's computing time equals its shared-memory time: a
+larger one gains nothing.
 """
 
 from __future__ import annotations
@@ -14,40 +15,40 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Multiprocessor:
-    """What a multiprocessor does a clock: floating operations, and bytes of shared memory."""
+    """A multiprocessor's throughput per clock cycle: floating-point operations, and bytes of shared memory."""
 
     flops: float
     shared_bytes: float
 
     def computing(self, n: int, radix: float) -> float:
-        """Clocks of a stage's butterflies over n points."""
+        """Clock cycles of a stage's butterflies over n points."""
         return 5 * math.log2(radix) * n / self.flops
 
     def waiting(self, n: int, width: int) -> float:
-        """Clocks of a stage's stores and loads of n points of `width` bytes."""
+        """Clock cycles of a stage's stores and loads of n points of `width` bytes."""
         return 2 * n * width / self.shared_bytes
 
     def best_radix(self, width: int) -> float:
-        """The radix whose stages compute for as long as they wait; larger ones compute for longer."""
+        """The radix with equal computing and shared-memory time; larger ones are compute-bound."""
         return float(2 ** (2 * width * self.flops / (5 * self.shared_bytes)))
 
 
 WITH_FMA, WITHOUT_FMA = Multiprocessor(256, 128), Multiprocessor(128, 128)
-"""128 lanes, whose fused products and sums count as two operations or are not used."""
+"""128 lanes, with FMA counted as two operations, or without FMA."""
 
 LANES = {60: 64, 61: 128, 62: 128, 70: 64, 72: 64, 75: 64, 80: 64}
-"""Lanes of a multiprocessor that compute in float32, by compute capability, after the vendor's table of the throughput
-of arithmetic instructions; later ones have 128."""
+"""Float32 lanes per multiprocessor, by compute capability, from NVIDIA's table of arithmetic throughput; later ones
+have 128."""
 LATER = 86
 MANY = 1024 * 1024
-"""Points, for a time that a reader can imagine."""
+"""The number of points for which a time is quoted as an example."""
 BANKS, BANK_BYTES = 32, 4
-"""Shared memory gives a word of every bank a clock, on every GPU since compute capability 5.0."""
+"""Shared memory delivers one word per bank and clock cycle, on every GPU since compute capability 5.0."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """What the model takes from a GPU. `hertz` and `multiprocessors` are 0 where its description does not have them."""
+    """The model's parameters of a GPU. `hertz` and `multiprocessors` are 0 if its description does not have them."""
 
     model: str
     lanes: int
@@ -56,7 +57,7 @@ class Gpu:
 
     @classmethod
     def of(cls, device: Mapping[str, Any]) -> Gpu | None:
-        """The GPU of a description in a report's provenance; None where that names no architecture."""
+        """The GPU described in a report's provenance; None if that names no architecture."""
         digits = str(device.get("architecture", "")).removeprefix("sm_")
         capability = int(digits) if digits.isdecimal() else 0
         lanes = LANES.get(capability, 128 if capability >= LATER else 0)
@@ -67,22 +68,22 @@ class Gpu:
 
     @property
     def with_fma(self) -> Multiprocessor:
-        """Fused products and sums count as two operations."""
+        """FMA counts as two operations."""
         return Multiprocessor(2 * self.lanes, BANKS * BANK_BYTES)
 
     @property
     def without_fma(self) -> Multiprocessor:
-        """One operation of each lane a clock."""
+        """One operation per lane and clock cycle."""
         return Multiprocessor(self.lanes, BANKS * BANK_BYTES)
 
     @property
     def clocks_a_second(self) -> float:
-        """Of all its multiprocessors together; 0 where the description does not say."""
+        """For all multiprocessors together; 0 if the description does not have their number."""
         return self.hertz * self.multiprocessors
 
     @property
     def text(self) -> str:
-        """Its figures in words, with the peaks that follow where clock and multiprocessors are known."""
+        """Its parameters as text, with the resulting peaks if clock and multiprocessors are known."""
         parts = [f"{self.lanes} lanes and {BANKS * BANK_BYTES} bytes of shared memory a clock and multiprocessor"]
         if self.clocks_a_second:
             parts.append(f"{self.multiprocessors} multiprocessors at {self.hertz / 1e6:.4g} MHz")
@@ -94,4 +95,4 @@ class Gpu:
 
 
 USUAL = Gpu("", 128)
-"""The lanes that the source's two limits of the radix are for."""
+"""The numbers of lanes for which the source gives its two limits of the radix."""

@@ -1,7 +1,8 @@
 """Requests and sectors of global memory of the variant in two passes, from the addresses of its accesses.
 
-Blocks repeat: an address moves by the same number of bytes from a block to the next, so that every 32nd lies alike in
-sectors of 32 bytes. The first one may differ, which has the column that is two. Extents are powers of two.
+Blocks repeat: an address increases by the same number of bytes from block to block, so every 32nd has the same
+alignment to 32-byte sectors. The first one may differ, because its column packs two real ones. Extents are powers of
+two.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ Array = np.ndarray[Any, Any]
 WARP, SECTOR = 32, 32
 COUNTED = ("global_load_requests", "global_load_sectors", "global_store_requests", "global_store_sectors")
 Access = tuple[str, Array]
-"""A verb, load or store, and the byte that each thread of a block begins at, or several rows of these."""
+"""A verb, load or store, and the first byte that each thread of a block accesses, or several rows of these."""
 
 
 def summed(accesses: Iterator[Access]) -> Array:
-    """The counters of COUNTED of some accesses of a block."""
+    """The counters of COUNTED for some accesses of a block."""
     total = np.zeros(len(COUNTED), np.int64)
     for verb, places in accesses:
         rows = np.atleast_2d(places)
-        short = -rows.shape[1] % WARP  # lanes that are not there touch what others do
+        short = -rows.shape[1] % WARP  # inactive lanes access the same sectors as others do
         lanes = np.pad(rows, ((0, 0), (0, short)), mode="edge").reshape(-1, WARP) // SECTOR
         ordered = np.sort(lanes, axis=1)
         distinct = len(lanes) + int((ordered[:, 1:] != ordered[:, :-1]).sum())
@@ -45,7 +46,8 @@ def of_all(accesses: Callable[[int], Iterator[Access]], blocks: int) -> Array:
 
 
 def twiddle_accesses(blocks: Blocks, place: Array, itemsize: int) -> Iterator[Access]:
-    """The twiddles that the stages of fft_stockham.cuh look up, for threads at these places of their lines."""
+    """The twiddle factors that the stages of fft_stockham.cuh look up, for threads at these positions of their
+    lines."""
     bits, done = blocks.n.bit_length() - 1, 0
     while done < bits:
         radix = min(blocks.radix, 1 << (bits - done))
@@ -59,7 +61,7 @@ def twiddle_accesses(blocks: Blocks, place: Array, itemsize: int) -> Iterator[Ac
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of an image, and the bytes of its samples and of real numbers."""
+    """The extents of an image, and the bytes of its samples and of real numbers."""
 
     height: int
     width: int

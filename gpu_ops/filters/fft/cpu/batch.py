@@ -1,4 +1,4 @@
-"""Transforms in batches on the CPU, and CuPy's: the tiles are gathered where they do not lie so, then transformed."""
+"""Batched transforms on the CPU, and CuPy's: the tiles are gathered unless they are contiguous, then transformed."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def gather(x: Array, batch: Batch, out: Array) -> None:
 
 
 def scatter(planes: Array, batch: Batch, out: Array) -> None:
-    """The spectra of planes (C, down, across, height, bins) in their places of the result."""
+    """Scatter the spectra of planes (C, down, across, height, bins) to their positions in the result."""
     shape = (batch.down, batch.height, batch.across, batch.bins, batch.channels)
     out.reshape(shape)[...] = planes.transpose(1, 3, 2, 4, 0)
 
 
 def plan(engine: Engine, device: Device, task: Task) -> Plan:
-    """Gather, transform, scatter; what lies in order as it is needs only the transform."""
+    """Gather, transform, scatter; contiguous data needs only the transform."""
     batch, form, steps = Batch.of(task), spectra(task), list[Step]()
     kind = complex_type(task) if batch.complex else real_type(task)
     out = device.empty(form.shape, form.dtype)
@@ -69,7 +69,7 @@ def plan(engine: Engine, device: Device, task: Task) -> Plan:
 
 
 def _in_place(task: Task, batch: Batch, kind: np.dtype[Any]) -> DeviceArray | None:
-    """The input itself as the numbers that are transformed, None where it is not."""
+    """The input itself as the numbers to transform, or None if it needs a conversion."""
     if task.dtype != real_type(task) or not batch.whole_rows:
         return None
     return task.x.reshape(-1)[: batch.rows * batch.row].view(kind)
@@ -93,7 +93,7 @@ def scipy(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -
 
 
 def compiled(all_cores: bool, device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
-    """The compiled transforms of real samples on one core or on all, of each part of complex ones."""
+    """The compiled transforms of real samples on one core or on all; complex ones are transformed part by part."""
     module = loops(all_cores)
     kind, flat = tiles.real.dtype, batch.rank == 1
     made = module.Rows(batch.width, kind.name) if flat else module.Planes(batch.height, batch.width, kind.name)
@@ -115,8 +115,8 @@ def compiled(all_cores: bool, device: Device, batch: Batch, tiles: DeviceArray, 
 
 
 def join(re: Array, im: Array, out: Array) -> None:
-    """The spectra of complex numbers from half spectra (planes, height, bins) of their real and imaginary parts: the
-    other half of a real one is its conjugate, mirrored along both axes."""
+    """The spectra of complex numbers from the half spectra (planes, height, bins) of their real and imaginary parts:
+    the other half of a real spectrum is its conjugate, mirrored along both axes."""
     width = out.shape[2]
     out[..., : re.shape[2]] = re + 1j * im
     rows = -np.arange(out.shape[1]) % out.shape[1]
@@ -125,10 +125,10 @@ def join(re: Array, im: Array, out: Array) -> None:
 
 
 def cufft(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
-    """cuFFT's transforms by a plan of CuPy, from the tiles straight into the result.
+    """cuFFT's transforms by a plan of CuPy, directly from the tiles into the result.
 
-    CuPy plans no real transforms along two axes of arrays in Fortran's order, which those are as well that have only
-    one side longer than 1. These go through its rfft2 and one copy.
+    CuPy plans no real transforms along two axes of arrays in Fortran order, which includes arrays with only one side
+    longer than 1. For these its rfft2 and one copy are used.
     """
     if batch.rank == 2 and not batch.complex and tiles.flags.f_contiguous:
         real = device.library("cupy").fft

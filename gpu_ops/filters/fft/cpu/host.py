@@ -34,7 +34,7 @@ def compiled(all_cores: bool, device: Device, extents: tuple[int, ...], dtype: s
 
 
 def variants(plan: Callable[..., Plan]) -> tuple[Variant, ...]:
-    """Of a filter with this plan; the mask has none of NumPy."""
+    """The variants of a filter with this plan; NumPy's does not support the mask."""
     most, one, every = limits.largest, partial(compiled, False), partial(compiled, True)
     numpy = Variant("numpy", "NumPy", NUMPY, partial(plan, peers.numpy), "cpu", library="numpy", largest=most)
     return (

@@ -1,14 +1,15 @@
-"""Fourier transforms on all threads, compiled by Numba: tiles of neighbouring lines for vector instructions.
+"""Fourier transforms on all threads, compiled by Numba: tiles of neighbouring lines for SIMD instructions.
 
-* Rows: a thread transposes as many rows as a vector has values into a tile, transforms them at once (stockham.py), and
-  transposes them back. Even rows are transformed as half as many complex numbers; their bins are separated in the tile.
-* Columns: neighbouring ones fill two cache lines, so that a tile is little more than a copy.
-* A long line, or one of few, in two parts, so that it has neighbouring lines as well (Bailey 1990): its points b + n2 a
-  along a, times exp(-2πi b k / n), then along b.
+* Rows: a thread transposes as many rows as a SIMD vector has values into a tile, transforms them together
+  (stockham.py), and transposes them back. Even rows are transformed as half as many complex numbers; their bins are
+  separated in the tile.
+* Columns: a tile of neighbouring columns is two cache lines wide, so filling it is little more than a copy.
+* A long line, or a small number of lines, is transformed in two parts, so that it has neighbouring lines as well
+  (Bailey 1990): its points b + n2 a along a, times exp(-2πi b k / n), then along b.
 
-Least CPU time on one core of an AMD EPYC (AVX-512, loaded), float32: 8192 rows of 1024 take 11 ms, SciPy 18; an image
-of 2048 x 2048 takes 16 to 18 ms by either. SciPy takes less for one row of 2^20, 6 ms instead of 8, but on one core: it
-shares out lines, not parts of one.
+Minimum CPU time on one core of an AMD EPYC (AVX-512, loaded), float32: 8192 rows of 1024 take 11 ms, SciPy 18; an image
+of 2048 x 2048 takes 16 to 18 ms by either. SciPy is faster for one row of 2^20, 6 ms instead of 8, but on one core: it
+distributes lines, not parts of one.
 
 Results do not depend on the number of threads. Importing this module loads Numba.
 """
@@ -31,7 +32,8 @@ from gpu_ops.progress import advance, stage
 BAND = 1 << 22
 """Values that are transformed between two progress reports: tens of milliseconds."""
 SHORT, LONGEST, FEW = 512, 1 << 15, 32
-"""Lines of up to SHORT points lie in tiles, up to LONGEST where there are at least FEW; others go in two parts."""
+"""Lines of up to SHORT points are transformed in tiles, up to LONGEST if there are at least FEW; others in two
+parts."""
 NONE = np.zeros(0, np.complex128)
 NO_ROOTS = np.zeros(0, np.float64)
 
@@ -39,8 +41,8 @@ NO_ROOTS = np.zeros(0, np.float64)
 def _in_bands(
     part: Callable[..., None], arguments: tuple[Any, ...], count: int, values: int, workers: int, *numbers: int
 ) -> None:
-    """Run a part on so many threads for `count` tiles or points of so many values each; (begin, end, numbers …) takes
-    the place of None in its arguments."""
+    """Run a part on this number of threads for `count` tiles or points of a number of values each; (begin, end, numbers
+    …) replaces None in its arguments."""
     band = max(BAND // values, 1)
     for first in range(0, count, band):
         last = min(first + band, count)
@@ -59,16 +61,16 @@ class _Tiles:
 
     def __init__(self, n: int, dtype: str) -> None:
         self.line, self.lanes = Line(n, dtype), BYTES // np.dtype(dtype).itemsize
-        self.values = self.lanes * (self.line.size + 1)  # a place more, for the last bin
+        self.values = self.lanes * (self.line.size + 1)  # one element more, for the last bin
         self.spare = np.zeros((get_num_threads(), 4 * self.values), dtype)
 
     def share(self, lines: int) -> tuple[int, int, int]:
-        """The tiles of so many lines, the values of one, and the threads that have memory."""
+        """The number of tiles for these lines, the values of one, and the threads that have memory."""
         return -(-lines // self.lanes), self.values, len(self.spare)
 
 
 class _Lines:
-    """Complex lines of n points side by side. `whole` is the length of the line of which they are the first part."""
+    """Adjacent complex lines of n points. `whole` is the length of the line of which they are the first part."""
 
     def __init__(self, n: int, dtype: str, whole: int = 0) -> None:
         self.tiles, self.dtype = _Tiles(n, dtype), np.dtype(dtype)
@@ -81,7 +83,8 @@ class _Lines:
     def run(
         self, x: Array, out: Array, count: int, near: int, far: int, across: bool, swap: tuple[bool, bool], by: float
     ) -> None:
-        """As tiles.lines_part, times `by`. The parts of what comes in, or goes out, are exchanged as `swap` says."""
+        """As tiles.lines_part, times `by`. Real and imaginary parts of input or output are exchanged according to
+        `swap`."""
         line, factor = self.tiles.line, np.array([by], self.dtype)
         arguments = (flat(x), out, self.tiles.spare, None, factor, self.roots, self.beside, *line.tables)
         numbers = (count, line.n, line.size, near, far, across, *swap)
@@ -95,8 +98,8 @@ def roots(n: int) -> Array:
 
 
 class Long:
-    """Transforms of one complex line of n points, forward and inverse, in two parts; by Bluestein's method where n
-    has other primes than 2, 3 and 5."""
+    """Transforms of one complex line of n points, forward and inverse, in two parts; by Bluestein's method if n has
+    prime factors other than 2, 3 and 5."""
 
     def __init__(self, n: int, dtype: str) -> None:
         self.n, self.dtype = n, dtype
@@ -266,7 +269,7 @@ class Planes:
                     advance(k + 1, width)
 
     def _long_column(self, column: Array, inverse: bool, factor: float) -> None:
-        """One column of a tall plane, copied so that its points are neighbours."""
+        """One column of a tall plane, copied so that its points are contiguous."""
         assert self.long is not None
         self.column[...] = column
         line = _reals(self.column)

@@ -19,10 +19,10 @@ CUFFT = "cuFFT (CuPy)"
 CUPY = "The library's own transforms (cuFFT), planned in advance; half spectra, as on the CPU."
 AND_LEVELS = f"{CUPY} Levels take elementwise kernels before and after it."
 PLAIN = ("spectrum", "spectrogram", "round trip")
-"""The results that are little more than the transform itself."""
+"""The results that need little more than the transform itself."""
 STEPPED = ("level",)
-"""Those that it makes as well, each of the other steps by a call of its own: the window, decibels, the half that
-mirrors the other, zero frequency in the middle."""
+"""The results that also need further steps, each by a call: the window, decibels, mirroring half of a spectrum, moving
+zero frequency to the middle."""
 
 
 def numpy(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
@@ -61,7 +61,7 @@ def cufft(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
 
 
 def _alone(words: str, results: tuple[str, ...], given: tuple[str, ...]) -> Rule:
-    """Of all results only the given ones are taken."""
+    """Of all results only the given ones are supported."""
     others = (result for result in results if result not in given)
     words = f"it computes {words}, not {{result}}: choose {', '.join(r for r in results if r in given)}"
     return not_with("result", *others, words=words)

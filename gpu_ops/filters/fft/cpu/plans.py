@@ -28,11 +28,11 @@ class Transform:
 
 
 Engine = Callable[[Device, tuple[int, ...], str], Transform]
-"""Makes the transform of rows (L,) or planes (H, W) of a type, while a plan is made."""
+"""Creates the transform of rows (L,) or planes (H, W) of a type, while planning."""
 
 
 class Build:
-    """A plan as it grows: steps, outputs and memory."""
+    """A plan under construction: steps, outputs and memory."""
 
     def __init__(self, device: Device, task: Task) -> None:
         self.device, self.task, self.params = device, task, task.params
@@ -53,15 +53,15 @@ class Build:
         return self.outputs[name]
 
     def weights(self, values: Any) -> DeviceArray:
-        """Weights in the type of the work, on the device."""
+        """Weights in the computing type, on the device."""
         return self.device.upload(np.asarray(values, real_type(self.task)))
 
     def call(self, name: str, function: Callable[..., Any], *args: Any) -> None:
-        """One more step."""
+        """Add a step."""
         self.steps.append(Call(function, args, name=name))
 
     def samples(self) -> DeviceArray:
-        """The input in the type of the work; integers take a step."""
+        """The input in the computing type; integers need a step."""
         if self.task.dtype == real_type(self.task):
             return self.task.x
         converted = self.real(*self.task.x.shape)
@@ -74,7 +74,7 @@ class Build:
 
 
 def plan1d(engine: Engine, device: Device, task: Task) -> Plan:
-    """Cut the signal, transform the segments, and make what the result asks for."""
+    """Cut the signal, transform the segments, and compute the requested result."""
     build, cut = Build(device, task), Cut.of(task)
     transform = engine(device, (cut.length,), real_type(task).name)
     segments = _segments(build, cut)
@@ -97,10 +97,10 @@ def plan1d(engine: Engine, device: Device, task: Task) -> Plan:
 
 
 def _segments(build: Build, cut: Cut) -> DeviceArray:
-    """The samples (C, segments, L) as the transform takes them."""
+    """The samples (C, segments, L) in the layout of the transform."""
     x, length = build.samples(), build.task.meta.shape[0]
     plain = cut.window == "none" and not cut.detrend
-    if plain and cut.step == cut.length and cut.channels == 1:  # segments lie side by side
+    if plain and cut.step == cut.length and cut.channels == 1:  # segments are adjacent
         return x[: cut.count * cut.length].reshape(1, cut.count, cut.length)
     segments = build.real(cut.channels, cut.count, cut.length)
     if cut.length < length:
@@ -135,7 +135,7 @@ def _real1d(build: Build, cut: Cut, bins: DeviceArray) -> None:
 
 
 def plan2d(engine: Engine, device: Device, task: Task) -> Plan:
-    """Window the image, transform its planes, and make what the result asks for."""
+    """Window the image, transform its planes, and compute the requested result."""
     build, (height, width), result = Build(device, task), task.meta.shape[:2], task.params["result"]
     transform = engine(device, (height, width), real_type(task).name)
     plain = result == "round trip"
@@ -154,7 +154,7 @@ def plan2d(engine: Engine, device: Device, task: Task) -> Plan:
 
 
 def _planes(build: Build, detrend: bool, weights: Sequence[Any] | None) -> DeviceArray:
-    """The pixels (C, H, W) as the transform takes them."""
+    """The pixels (C, H, W) in the layout of the transform."""
     x, channels = build.samples(), build.task.meta.channels
     height, width = build.task.meta.shape[:2]
     if weights is None and not detrend and channels == 1:

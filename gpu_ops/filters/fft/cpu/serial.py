@@ -1,11 +1,11 @@
 """Fourier transforms on one core, compiled by Numba: radix 2, and Bluestein's method for other lengths.
 
-Real and imaginary parts lie in two buffers, so that the loops over butterflies become vector instructions. The roots of
-each stage lie side by side. All tables are made in float64 and rounded once to the type of the data.
+Real and imaginary parts are in two buffers, so that the loops over butterflies are vectorised. The twiddle factors of
+each stage are contiguous. All tables are computed in float64 and rounded once to the type of the data.
 
-* Lengths 2^k: samples are fetched in bit-reversed order, then k stages of butterflies (Cooley & Tukey 1965).
-* Other lengths n: a transform is a convolution with the chirp exp(iπ j² / n), made by transforms of a length 2^k of at
-  least 2 n - 1 (Bluestein 1970). Its forward stages end in bit-reversed order, in which the inverse stages begin.
+* Lengths 2^k: samples are loaded in bit-reversed order, then k stages of butterflies follow (Cooley & Tukey 1965).
+* Other lengths n: a transform is a convolution with the chirp exp(iπ j² / n), computed by transforms of a length 2^k of
+  at least 2 n - 1 (Bluestein 1970). Its forward stages end in bit-reversed order, in which the inverse stages begin.
 * Real samples of even length are transformed as half as many complex ones.
 
 Importing this module loads Numba.
@@ -26,8 +26,9 @@ BAND = 1 << 22
 
 
 def tables(length: int, dtype: str) -> tuple[Array, ...]:
-    """The tables of a complex transform: the roots of all stages, h + j holding exp(-iπ j / h); the bit-reversed order;
-    the chirp and its transform in bit-reversed order, both of length 0 where the length is a power of two."""
+    """The tables of a complex transform: the twiddle factors of all stages, exp(-iπ j / h) at index h + j; the
+    bit-reversed order; the chirp and its transform in bit-reversed order, both of length 0 if the length is a power of
+    two."""
     plain = length & (length - 1) == 0
     size = length if plain else 1 << (2 * length - 2).bit_length()
     roots = np.ones(size, np.complex128)
@@ -58,7 +59,7 @@ def _reversed(size: int) -> Array:
 
 @piece
 def _gathering(re: Array, im: Array, roots_re: Array, roots_im: Array) -> None:
-    """From bit-reversed order to natural order: stages of growing stride."""
+    """From bit-reversed order to natural order: stages of increasing stride."""
     size, half = len(re), 1
     while half < size:
         for low in range(0, size, 2 * half):
@@ -74,7 +75,7 @@ def _gathering(re: Array, im: Array, roots_re: Array, roots_im: Array) -> None:
 
 @piece
 def _scattering(re: Array, im: Array, roots_re: Array, roots_im: Array) -> None:
-    """From natural order to bit-reversed order: stages of shrinking stride."""
+    """From natural order to bit-reversed order: stages of decreasing stride."""
     size = len(re)
     half = size // 2
     while half:
@@ -90,7 +91,7 @@ def _scattering(re: Array, im: Array, roots_re: Array, roots_im: Array) -> None:
 
 @piece
 def _transform(re: Array, im: Array, line_re: Array, line_im: Array, tabs: Any) -> None:
-    """The transform of a line in place; re and im are buffers as long as the roots."""
+    """The transform of a line in place; re and im are buffers with the length of the twiddle factors."""
     roots_re, roots_im, chirp_re, chirp_im, hat_re, hat_im, order = tabs
     n = len(line_re)
     if len(chirp_re) == 0:
@@ -118,7 +119,7 @@ def _transform(re: Array, im: Array, line_re: Array, line_im: Array, tabs: Any) 
 
 @compiled
 def _rows_forward(x: Array, out: Array, turn_re: Array, turn_im: Array, tabs: Any) -> None:
-    """x (B, L) real into out (B, L // 2 + 1, 2). turn holds exp(-2πi k / L), and nothing of an odd L."""
+    """x (B, L) real into out (B, L // 2 + 1, 2). turn contains exp(-2πi k / L); it is empty for an odd L."""
     length, bins = x.shape[1], out.shape[1]
     n = bins - 1 if len(turn_re) else length
     re, im = np.empty_like(tabs[0]), np.empty_like(tabs[0])

@@ -1,8 +1,8 @@
-"""What happens before and after the transforms, in NumPy's words, for every variant that calls a library.
+"""The steps before and after the transforms, in NumPy, for every variant that calls a library.
 
-Work arrays put channels first, so that what is transformed is contiguous: signals (C, segments, L) and (C, segments,
-bins), images (C, H, W) and (C, H, W // 2 + 1). Each function fills its `out` whole. CuPy's arrays take those functions
-that the spectrum, its levels, the spectrogram, the inverse and the mask need.
+Work arrays have the channel axis first, so that the transformed axes are contiguous: signals (C, segments, L) and (C,
+segments, bins), images (C, H, W) and (C, H, W // 2 + 1). Each function fills its whole `out`. CuPy's arrays are
+accepted by those functions that the spectrum, its levels, the spectrogram, the inverse and the mask need.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def convert(x: Array, out: Array) -> None:
 
 
 def _means(channels: Array, axes: tuple[int, ...]) -> Array:
-    """The means of each channel along these of its axes, in float64. Along the samples of one channel NumPy adds in
-    pairs; of several at once, which lie side by side, one sample after the other, which rounds as often."""
+    """The means of each channel along these of its axes, in float64. NumPy uses pairwise summation along the samples of
+    one channel; for several interleaved ones it adds sequentially, with a larger rounding error."""
     return np.stack([channel.mean(axis=axes, keepdims=True, dtype=np.float64) for channel in channels])
 
 
 def cut_signal(x: Array, detrend: bool, weights: Array, out: Array) -> None:
-    """A whole signal (N,) or (N, C) times the window in out (C, 1, N), without its means where `detrend`."""
+    """A whole signal (N,) or (N, C) times the window in out (C, 1, N), with its means subtracted if `detrend`."""
     channels = x.reshape(len(x), -1).T
     if detrend:
         channels = channels - _means(channels, (0,)).astype(out.dtype)
@@ -42,7 +42,7 @@ def cut_signal(x: Array, detrend: bool, weights: Array, out: Array) -> None:
 
 
 def cut_segments(x: Array, cut: Cut, weights: Array, out: Array) -> None:
-    """The segments of (N,) or (N, C) times the window, without their means where the cut says so."""
+    """The segments of (N,) or (N, C) times the window, with their means subtracted if the cut says so."""
     windows = np.lib.stride_tricks.sliding_window_view(x.reshape(len(x), -1), cut.length, axis=0)[:: cut.step]
     for band in _bands(out, cut.count, cut.length * cut.channels):
         segments = windows[band].transpose(1, 0, 2)
@@ -52,8 +52,8 @@ def cut_segments(x: Array, cut: Cut, weights: Array, out: Array) -> None:
 
 
 def _bands(out: Array, count: int, values: int) -> Iterator[slice]:
-    """Slices of `count` things of so many values; reports progress after each. A GPU takes all at once: there, each
-    operation is a launch."""
+    """Slices of `count` items of this number of values; reports progress after each. A GPU processes all at once:
+    there, each operation is a launch."""
     step = max(1, BAND // values) if isinstance(out, np.ndarray) else count
     for start in range(0, count, step):
         yield slice(start, min(start + step, count))
@@ -61,7 +61,8 @@ def _bands(out: Array, count: int, values: int) -> Iterator[slice]:
 
 
 def cut_image(x: Array, detrend: bool, weights: Array, out: Array) -> None:
-    """The planes out (C, H, W) of (H, W) or (H, W, C) times the window (H, W), without their means where `detrend`."""
+    """The planes out (C, H, W) of (H, W) or (H, W, C) times the window (H, W), with their means subtracted if
+    `detrend`."""
     planes = x.reshape(*x.shape[:2], -1).transpose(2, 0, 1)
     if detrend:
         planes = planes - _means(planes, (0, 1)).astype(out.dtype)
@@ -69,12 +70,12 @@ def cut_image(x: Array, detrend: bool, weights: Array, out: Array) -> None:
 
 
 def split(x: Array, out: Array) -> None:
-    """Each channel of (N, C) or (H, W, C) by itself, channels first."""
+    """Each channel of (N, C) or (H, W, C), channel axis first."""
     out[...] = x.transpose(x.ndim - 1, *range(x.ndim - 1)).reshape(out.shape)
 
 
 def spectrum(bins: Array, length: int, out: Array) -> None:
-    """One-sided or whole spectra, channels last, from (C, 1, bins)."""
+    """One-sided or two-sided spectra, channel axis last, from (C, 1, bins)."""
     _sides(bins[:, 0].T, length, out.reshape(len(out), -1))
 
 
@@ -115,7 +116,7 @@ def _squares(bins: Array) -> Array:
 
 
 def spectrogram_factors(cut: Cut) -> Array:
-    """What turns squared magnitudes into the power density, a factor a bin: (bins, 1, 1)."""
+    """The factors that convert squared magnitudes to the power density, one per bin: (bins, 1, 1)."""
     factors = np.full((cut.bins, 1, 1), _density(cut))
     factors[cut.doubled] *= 2
     return factors
@@ -172,7 +173,7 @@ def amplitudes(bins: Array, factor: float, out: Array) -> None:
 
 
 def levels(bins: Array, factor: float, least: float, out: Array) -> None:
-    """The magnitudes of `bins` times a factor in dB; less than `least` counts as `least`."""
+    """The magnitudes of `bins` times a factor in dB; values below `least` are clamped to it."""
     np.abs(bins, out=out)
     np.multiply(out, factor, out=out)
     np.maximum(out, least, out=out)
@@ -202,8 +203,8 @@ def rings(values: Array, out: Array) -> None:
 
 
 def join(planes: Array, out: Array) -> None:
-    """Samples (C, N) or (C, H, W) in the layout of `out`, channels last, in its type; integers are rounded half up and
-    kept in range."""
+    """Samples (C, N) or (C, H, W) in the layout of `out`, channel axis last, in its type; integers are rounded half up
+    and clamped."""
     values = planes.transpose(*range(1, planes.ndim), 0).reshape(out.shape)
     if out.dtype.kind == "f":
         out[...] = values

@@ -1,11 +1,12 @@
-"""Complex transforms of several lines side by side, compiled by Numba: Stockham's order, radices 4, 5, 3 and 2.
+"""Complex transforms of several adjacent lines, compiled by Numba: Stockham's order, radices 4, 5, 3 and 2.
 
-Lines lie in a tile: value k of all lines is one vector (kit/lanes.py), real parts in one plane of the tile, imaginary
-parts in the next. So each instruction works on as many lines as a vector has values, with one root for all. A stage
-reads one pair of planes and writes the other, where its results lie in order: nothing is reversed (Stockham 1966).
+Lines are stored in a tile: value k of all lines is one SIMD vector (kit/lanes.py), with real parts in one plane of the
+tile and imaginary parts in the next. So each instruction processes as many lines as a vector has values, with one
+twiddle factor for all. A stage reads one pair of planes and writes the other, in natural order: no bit reversal is
+needed (Stockham 1966).
 
-Lengths whose primes are 2, 3 and 5 are transformed as they are, others by Bluestein's method on the next such length
-of at least 2 n - 1. All roots are made in float64 and rounded once. Importing this module loads Numba.
+Lengths with the prime factors 2, 3 and 5 are transformed directly, others by Bluestein's method on the next such length
+of at least 2 n - 1. All twiddle factors are computed in float64 and rounded once. Importing this module loads Numba.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ RADICES = (4, 5, 3, 2)
 
 
 def radices_of(n: int) -> list[int]:
-    """The radices of the stages of a transform of n points; their product is less than n where n has other primes."""
+    """The radices of the stages of a transform of n points; their product is less than n if n has other prime
+    factors."""
     found = []
     for radix in RADICES:
         while n % radix == 0:
@@ -34,7 +36,7 @@ def radices_of(n: int) -> list[int]:
 
 @cache
 def smooth(n: int) -> int:
-    """The least length from n on whose primes are 2, 3 and 5."""
+    """The minimum length, at least n, with no prime factors but 2, 3 and 5."""
     best, fives = 1 << (n - 1).bit_length(), 1
     while fives < best:
         threes = fives
@@ -60,13 +62,13 @@ def turning(n: int, count: int, part: int = 1) -> Array:
 
 
 def chirp(n: int) -> Array:
-    """exp(-πi k² / n); k² counts modulo 2 n, so that long lines lose nothing."""
+    """exp(-πi k² / n); k² is reduced modulo 2 n, so that long lines lose no precision."""
     k = np.arange(n, dtype=np.int64)
     return np.asarray(np.exp(-1j * np.pi * (k * k % (2 * n) / n)))
 
 
 def chirp_spectrum(n: int, size: int) -> Array:
-    """The transform of the conjugate chirp, from both ends of `size` points, divided by `size`."""
+    """The transform of the conjugate chirp, stored from both ends of `size` points, divided by `size`."""
     around = np.zeros(size, np.complex128)
     around[:n] = np.conj(chirp(n))
     around[size - n + 1 :] = around[n - 1 : 0 : -1]
@@ -74,10 +76,11 @@ def chirp_spectrum(n: int, size: int) -> Array:
 
 
 class Line:
-    """The tables of transforms of n points of a type, float32 or float64: `size` points are really transformed.
+    """The tables of transforms of n points of a type, float32 or float64: transforms of `size` points are computed.
 
-    `tables` holds, all but the first as flat pairs: the radices; the roots of all stages, for each place of a stage
-    those of the results 1 … radix - 1; the chirp; its spectrum. The last two are empty where `size` is n.
+    `tables` contains, all but the first as flat pairs: the radices; the twiddle factors of all stages, for each
+    position of a stage those of the results 1 … radix - 1; the chirp; its spectrum. The last two are empty if `size` is
+    n.
     """
 
     def __init__(self, n: int, dtype: str) -> None:
@@ -101,7 +104,7 @@ def times(ar: Any, ai: Any, br: Any, bi: Any) -> tuple[Any, Any]:
 
 @piece
 def _turned(w: Array, at: int, work: Array, to: int, plane: int, r: Any, i: Any) -> None:
-    """Store a result times its root."""
+    """Store a result times its twiddle factor."""
     pr, pi = times(r, i, spread(w[at]), spread(w[at + 1]))
     store(work, to, pr)
     store(work, to + plane, pi)
@@ -182,8 +185,8 @@ def _by_five(work: Array, x: int, y: int, plane: int, m: int, s: int, w: Array, 
 
 @piece
 def _stages(work: Array, plane: int, x: int, n: int, radices: Array, w: Array) -> int:
-    """The transform of the tile whose real parts begin at x; where those of the result begin."""
-    at: Any = np.int64(0)  # of a literal 0, Numba would compile the stages once more
+    """The transform of the tile whose real parts begin at x; returns where those of the result begin."""
+    at: Any = np.int64(0)  # with a literal 0, Numba would compile the stages once more
     s = BYTES // work.itemsize
     for k in range(radices.size):
         radix, y = radices[k], 2 * plane - x
@@ -204,9 +207,9 @@ def _stages(work: Array, plane: int, x: int, n: int, radices: Array, w: Array) -
 
 @piece
 def transform(work: Array, plane: int, n: int, size: int, tables: Any) -> int:
-    """The transform of n points of a tile, whose real parts begin at 0 and imaginary parts at `plane`; where the real
-    parts of the result begin, 0 or 2 * plane, its imaginary parts a plane behind. `work` holds four planes of at least
-    `size` vectors."""
+    """The transform of n points of a tile, whose real parts begin at 0 and imaginary parts at `plane`; returns where
+    the real parts of the result begin, 0 or 2 * plane; its imaginary parts are one plane later. `work` has four planes
+    of at least `size` vectors."""
     radices, w, turns, spectrum = tables
     x: Any = np.int64(0)  # no literal, as above
     v = BYTES // work.itemsize

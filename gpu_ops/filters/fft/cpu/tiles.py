@@ -1,7 +1,8 @@
-"""What each thread does for the Fourier transforms of parallel.py, compiled by Numba: tiles of neighbouring lines.
+"""The work of each thread for the Fourier transforms of parallel.py, compiled by Numba: tiles of neighbouring lines.
 
-Spectra and other complex lines are flat pairs of floats; `numbers` holds the sizes, which parallel.py names. Parts have
-arguments of the same types two by two, so that they share a compiled loop over threads. Importing this loads Numba.
+Spectra and other complex lines are flat pairs of floats; `numbers` contains the sizes, whose names are in parallel.py.
+Pairs of parts have arguments of the same types, so that they share a compiled loop over threads. Importing this loads
+Numba.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from gpu_ops.filters.kit.lanes import (
 from gpu_ops.filters.kit.loops import Array, given, piece
 
 FINE = 4096
-"""Roots that the finer of two tables holds."""
+"""The number of twiddle factors in the finer of two tables."""
 COMPLEX, REAL, HALF = 0, 1, 2
-"""What a line consists of: complex numbers, samples, or the first half of a spectrum whose second mirrors it."""
+"""The content of a line: complex numbers, samples, or the first half of a spectrum whose second half mirrors it."""
 
 
 @piece
@@ -73,7 +74,7 @@ def _joined(ar: Any, ai: Any, br: Any, bi: Any, half: Any, wr: Any, wi: Any) -> 
 
 @piece
 def _bins_of_tile(work: Array, x: int, plane: int, n: int, turn: Array) -> None:
-    """Take the bins of 2n samples apart where the transform of n pairs lies in a tile."""
+    """Separate the bins of 2n samples from the transform of n pairs in a tile."""
     v, half = BYTES // work.itemsize, spread(work.dtype.type(0.5))
     for k in range(n // 2 + 1):
         i, j, to = x + k * v, x + (n - k) % n * v, x + (n - k) * v
@@ -103,7 +104,7 @@ def _tile_of_bins(work: Array, plane: int, n: int, turn: Array, factor: Any) -> 
 
 @piece
 def _fetch_real(x: Array, start: int, n: int, lanes: int, work: Array, plane: int) -> None:
-    """The n samples of each of `lanes` rows, which lie one behind the other, into a tile."""
+    """The n samples of each of `lanes` consecutive rows into a tile."""
     v = BYTES // work.itemsize
     for lane in range(lanes):
         for k in range(n):
@@ -121,8 +122,8 @@ def _give_real(work: Array, re: int, lanes: int, n: int, out: Array, start: int,
 
 @piece
 def _mirror(work: Array, plane: int, n: int) -> None:
-    """Make whole spectra of an odd number of bins from their first halves in a tile, and take their conjugates: a
-    forward transform is then the inverse."""
+    """Complete whole spectra of an odd number of bins from their first halves in a tile, conjugated: a forward
+    transform then gives the inverse."""
     v = BYTES // work.itemsize
     for lane in range(v):
         work[plane + lane] = 0
@@ -168,7 +169,7 @@ def rows_part(arguments: Any, worker: int, workers: int) -> None:
 def _store_line(
     work: Array, re: int, im: int, lanes: int, out: Array, to: int, factor: Any, root: Any, beside: Array, k: int
 ) -> None:
-    """Value k of all lines of a tile into neighbouring places, times a factor and, where there are, their roots."""
+    """Value k of all lines of a tile into consecutive elements, times a factor and, if given, their twiddle factors."""
     v = BYTES // work.itemsize
     a, b = spread(factor) * load(work, re), spread(factor) * load(work, im)
     if beside.size:
@@ -185,14 +186,14 @@ def _store_line(
 
 @piece
 def _root(roots: Array, place: int) -> tuple[float, float]:
-    """exp(-2πi place / N): the root of the place modulo FINE times that of the multiple of FINE below it."""
+    """exp(-2πi place / N): the factor of the index modulo FINE times that of the multiple of FINE below it."""
     low, high = 2 * (place % FINE), 2 * (FINE + place // FINE)
     return times(roots[high], roots[high + 1], roots[low], roots[low + 1])
 
 
 def lines_part(arguments: Any, worker: int, workers: int) -> None:
-    """A worker's share of some tiles of complex lines whose results lie side by side, point k of line i at
-    i + k * `far` of out. They come from i + k * `near` of x, or where `across` is not 0 from i * `near` + k."""
+    """A worker's share of some tiles of complex lines whose results are interleaved, point k of line i at i + k * `far`
+    of out. They are read from i + k * `near` of x, or if `across` is not 0 from i * `near` + k."""
     x, out, spare, numbers, factor, whole, beside, radices, roots, turns, spectrum = given(arguments)
     begin, end, count, n, size, near, far = numbers[:7]
     across, swap_in, swap_out = numbers[7] != 0, numbers[8] != 0, numbers[9] != 0
@@ -230,8 +231,8 @@ def lines_part(arguments: Any, worker: int, workers: int) -> None:
 
 
 def move_part(arguments: Any, worker: int, workers: int) -> None:
-    """A worker's share of a line, point by point: out = x * table, times a factor; nothing of x beyond its `limit`.
-    x is complex, real, or half a spectrum of n; out is complex or real."""
+    """A worker's share of a line, point by point: out = x * table, times a factor; elements of x from `limit` on count
+    as zero. x is complex, real, or half a spectrum of n; out is complex or real."""
     x, out, table, numbers, factor, _ = given(arguments)
     begin, end, limit, n, kind, real = numbers[:6]
     swap_in, swap_out, one, none = numbers[6] != 0, numbers[7] != 0, factor[0], factor[0] - factor[0]
@@ -256,7 +257,7 @@ def move_part(arguments: Any, worker: int, workers: int) -> None:
 
 
 def bins_part(arguments: Any, worker: int, workers: int) -> None:
-    """A worker's share of the bins of a long line of 2n samples, taken apart in place or joined."""
+    """A worker's share of the bins of a long line of 2n samples, separated in place or combined."""
     _, bins, _, numbers, factor, roots = given(arguments)
     begin, end, n, inverse, half = numbers[0], numbers[1], numbers[2], numbers[3] != 0, factor[0]
     for k in range(begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers):

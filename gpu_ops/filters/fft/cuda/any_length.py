@@ -1,4 +1,4 @@
-"""Lines of any length that a block transforms at once, as `kernels/include/fft_any_length.cuh` takes them: by stages of
+"""Lines of any length that one block transforms, as `kernels/include/fft_any_length.cuh` expects them: by stages of
 small primes, or as a convolution with a chirp by such stages."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TOGETHER = Param(
     help="real and imaginary parts are exchanged together, or one after the other in half the shared memory",
 )
 TRIED = 24
-"""Lengths of a convolution that are compared."""
+"""The number of convolution lengths that are compared."""
 
 
 MANY_CHANNELS = Rule(
@@ -42,7 +42,7 @@ MANY_CHANNELS = Rule(
 
 
 class Line(NamedTuple):
-    """A line of `length` points, by stages of `points`: as many, or, of a convolution, at least 2 length - 1."""
+    """A line of `length` points, by stages of `points`: equal to it, or, for a convolution, at least 2 length - 1."""
 
     length: int
     points: int
@@ -50,27 +50,27 @@ class Line(NamedTuple):
 
     @property
     def apart(self) -> int:
-        """How far the points of a first butterfly are apart."""
+        """The distance of the points of a first butterfly."""
         return self.points // self.stages.radices[0]
 
     @property
     def numbers(self) -> int:
-        """Points that its threads have at most, all together."""
+        """The maximum number of points per thread times its threads."""
         return self.stages.threads * held(self.points, self.stages)
 
     @property
     def passes(self) -> int:
-        """Transforms of `points` that it takes."""
+        """The number of transforms of `points` that it needs."""
         return 1 if self.points == self.length else 2
 
     def room(self, lines: int) -> tuple[int, int]:
-        """The places of a line in shared memory, and those of so many, in whichever order its stages come."""
+        """The elements of a line in shared memory, and those of several lines, for any order of its stages."""
         radices = self.stages.radices
         return max(room_of(self.points, order, lines) for order in (radices, radices[::-1]))
 
     def most_lines(self, most: int, knobs: Values, itemsize: int, shared_bytes: int) -> int:
-        """How many lines fit a block, a power of two up to `most`, where a real number has so many bytes; 0: none."""
-        # Doubles take two registers each: half as many numbers, where a line allows it.
+        """How many lines fit into a block, a power of two up to `most`, with this size of a real number; 0: none."""
+        # Doubles need two registers each: half as many numbers, if a line allows it.
         numbers = MOST_NUMBERS * 4 // itemsize if self.numbers * itemsize <= MOST_NUMBERS * 4 else MOST_NUMBERS
         most = min(most, MOST_THREADS // self.stages.threads, numbers // self.numbers)
         lines = 1 << most.bit_length() - 1 if most else 0
@@ -79,11 +79,11 @@ class Line(NamedTuple):
         return lines
 
     def shared(self, lines: int, knobs: Values, itemsize: int) -> int:
-        """Bytes of shared memory of so many lines."""
+        """Bytes of shared memory of this number of lines."""
         return self.room(lines)[1] * int(knobs["together"]) * itemsize if len(self.stages.radices) > 1 else 0
 
     def defines(self, lines: int, knobs: Values) -> dict[str, Value]:
-        """Of kernels with so many of them in a block."""
+        """The defines of kernels with this number of lines per block."""
         radices = self.stages.radices
         return {
             "LINE_LENGTH": self.length,
@@ -97,7 +97,8 @@ class Line(NamedTuple):
         }
 
     def tables(self, work: Transforms) -> tuple[DeviceArray, ...]:
-        """Of twiddle factors, of the chirp and of its transform; the first one alone counts where there is no chirp."""
+        """The tables of twiddle factors, of the chirp and of its transform; without a chirp only the first one is
+        used."""
         twiddles = work.table(circle, self.points)
         if self.passes == 1:
             return twiddles, twiddles, twiddles
@@ -109,7 +110,7 @@ def smooth_from(least: int) -> list[int]:
     """The first TRIED numbers from `least` on without a prime factor above MOST_PRIME, in order."""
     found = [1]
     for prime in (p for p in range(2, MOST_PRIME + 1) if largest_prime(p) == p):
-        for n in found:  # which grows
+        for n in found:  # which is extended as needed
             if n * prime < 2 * least:
                 found.append(n * prime)
     return sorted(n for n in found if n >= least)[:TRIED]
@@ -117,7 +118,7 @@ def smooth_from(least: int) -> list[int]:
 
 @lru_cache
 def line_of(length: int, radix: int) -> Line | None:
-    """The cheapest way to transform a line; None where it is too long for a block."""
+    """The cheapest way to transform a line; None if it is too long for a block."""
     if largest_prime(length) <= MOST_PRIME:
         return _smooth(length, length, radix)
     found = (_smooth(length, points, radix) for points in smooth_from(2 * length - 1) if points <= MOST_NUMBERS)
@@ -126,7 +127,7 @@ def line_of(length: int, radix: int) -> Line | None:
 
 
 def _smooth(length: int, points: int, radix: int) -> Line | None:
-    """By stages of so many points, an even radix first where there is one: then pairs of rows take them all."""
+    """By stages of this number of points, an even radix first if there is one: then pairs of rows support them all."""
     stages = stages_of(points, radix)
     if stages is None:
         return None

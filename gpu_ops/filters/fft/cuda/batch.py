@@ -1,4 +1,4 @@
-"""The CUDA variants of transforms in batches: the ladder from global memory to the fast one."""
+"""The CUDA variants of batched transforms: the ladder from global memory to the fast one."""
 
 from __future__ import annotations
 
@@ -96,7 +96,8 @@ FAST = "All of these; samples are converted as they are loaded, and a swizzle av
 
 
 def plan(way: str, device: Device, task: Task) -> Plan:
-    """Gather where the numbers do not lie so, transform rows and columns, keep half of what real samples give."""
+    """Gather unless the numbers are contiguous, transform rows and columns, keep half of the spectrum of real
+    samples."""
     batch, form = Batch.of(task), spectra(task)
     work = Transforms(device, complex_type(task), way, task.knobs["block"], knobs=task.knobs)
     z = _numbers(work, task, batch)
@@ -115,7 +116,7 @@ def plan(way: str, device: Device, task: Task) -> Plan:
 
 
 def _numbers(work: Transforms, task: Task, batch: Batch) -> DeviceArray:
-    """The input as complex numbers: itself, where it lies so."""
+    """The input as complex numbers: itself if it is contiguous."""
     if batch.complex and batch.whole_rows and task.meta.dtype.startswith("float"):
         work.kept = task.x.reshape(-1)[: 2 * batch.points]
         return work.kept
@@ -129,13 +130,14 @@ def _numbers(work: Transforms, task: Task, batch: Batch) -> DeviceArray:
 
 
 def lengths(task: Task) -> tuple[int, ...]:
-    """The lengths of the lines, without those of one point."""
+    """The lengths of the lines, except those of one point."""
     batch = Batch.of(task)
     return tuple(n for n in (batch.width, batch.height) if n > 1)
 
 
 def operations(task: Task) -> int:
-    """Five a point and stage of complex transforms; any length but a power of two takes two of the padded one."""
+    """Five operations per point and stage of complex transforms; any length but a power of two needs two padded
+    transforms."""
     points, total = Batch.of(task).points, 0
     for n in lengths(task):
         m = padded(n)
@@ -168,7 +170,7 @@ def _pairs(kind: Kind) -> Rule:
 
 
 def _powers_of_two(scheme: Scheme, kind: Kind) -> Rule:
-    """Lines of a scheme have a power of two of points."""
+    """The scheme supports lines of a power of two of points."""
     never: Choices = {"shape": ((7,),), "param points": (3, 60, 125)}
     if kind == "image":
         never = {"shape": ((1, 7), (7, 1)), "param tile": (0, 6) if scheme.pack else (6,)}
@@ -180,7 +182,7 @@ def _powers_of_two(scheme: Scheme, kind: Kind) -> Rule:
 
 
 def _small_primes(scheme: Scheme) -> Rule:
-    """Lines of a scheme have stages, of factors that a butterfly has."""
+    """The scheme has stages for lines of this length, with factors that a butterfly supports."""
     return Rule(
         lambda task: next((n for n, _ in _lines(scheme, task) if largest_prime(n) > MOST_PRIME), 0),
         f"{{found}} points: the length has a prime factor above {MOST_PRIME}; use the variant registers",
@@ -188,7 +190,7 @@ def _small_primes(scheme: Scheme) -> Rule:
 
 
 def _lines_fit(scheme: Scheme) -> Rule:
-    """Lines of a scheme fit a block, alone or in two parts."""
+    """The scheme's lines fit into a block, whole or in two parts."""
 
     def too_long(task: Task) -> int:
         fit = Fit(task.knobs, task.limits.shared_bytes, complex_type(task).itemsize // 2)
@@ -200,7 +202,7 @@ def _lines_fit(scheme: Scheme) -> Rule:
 
 
 def _wide_accesses(scheme: Scheme, kind: Kind) -> Rule:
-    """The threads of rows have two neighbouring butterflies, where accesses have 128 bits."""
+    """The threads of rows have two neighbouring butterflies if accesses are 128-bit."""
 
     def too_narrow(task: Task) -> tuple[int, str] | None:
         batch = Batch.of(task)
@@ -217,14 +219,14 @@ def _wide_accesses(scheme: Scheme, kind: Kind) -> Rule:
 
 
 def _lines(scheme: Scheme, task: Task) -> tuple[tuple[int, bool], ...]:
-    """The points of rows and of columns, and whether they may be cut in two parts."""
+    """The points of rows and of columns, and whether they may be cut into two parts."""
     batch = Batch.of(task)
     paired = scheme.pack and not batch.complex and batch.channels == 1 and batch.width % 2 == 0
     return (batch.width // 2 if paired else batch.width, batch.across == 1), (batch.height, True)
 
 
 def _wide_radix(scheme: Scheme, task: Task) -> str:
-    """The largest radix whose threads have two neighbouring butterflies, in words; "" where no other one has."""
+    """The largest radix whose threads have two neighbouring butterflies, as text; "" if no other one has."""
     for radix in reversed(RADIX.choices):
         if batch_passes.wide(Batch.of(task), scheme, task.with_knobs(radix=radix)):
             return f", or radix {radix}"
@@ -245,7 +247,7 @@ def _fits(n: int, fit: Fit, scheme: Scheme, task: Task) -> bool:
 
 
 def _in_parts(kind: Kind, scheme: Scheme, device: Limits) -> tuple[Trial, ...]:
-    """The shortest line of real samples that takes two launches on such a device, and a third one that splits it."""
+    """The shortest line of real samples that needs two launches on such a device, and a third one that splits it."""
     dtype, knobs = np.dtype(np.float64), {"radix": RADIX.default}
     fit, n = Fit(knobs, device.shared_bytes, dtype.itemsize), 1
     while parts_of(n, fit, scheme, knobs) is None:
@@ -281,7 +283,7 @@ def _of_scheme(
 
 
 def variants(kind: Kind) -> tuple[Variant, ...]:
-    """Those of signals or of images."""
+    """The variants for signals or for images."""
     several, image = limits.several_values(kind, transformed), kind == "image"
     split, packed = Scheme("fft/11_four_step.cu", split=True), Scheme("fft/12_packed.cu", pack=True, split=True)
     mixed = Scheme("fft/13_mixed_radix.cu", any_length=True)

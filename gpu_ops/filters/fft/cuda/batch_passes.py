@@ -1,4 +1,4 @@
-"""The plans of transforms in batches by launches over lines: rows and columns, or whole tiles."""
+"""The plans of batched transforms by launches over lines: rows and columns, or whole tiles."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 
 LARGE, FEW = 128, 3
-"""Tiles from so many points a side on take longer in one launch than in two, until a third of the multiprocessors has
-one."""
+"""Tiles of at least this side take longer in one launch than in two, unless a third of the multiprocessors has one."""
 
 
 def wide(batch: Batch, scheme: Scheme, task: Task) -> bool:
@@ -46,7 +45,7 @@ def wide(batch: Batch, scheme: Scheme, task: Task) -> bool:
 
 
 def in_a_block(batch: Batch, scheme: Scheme, task: Task) -> Stages | None:
-    """The stages of square tiles of complex numbers that a block can have whole; None where it cannot, and where so few
+    """The stages of square tiles of complex numbers that fit into a block; None if a tile does not fit, or if so few
     large ones leave most multiprocessors idle: then many blocks with lines of all tiles are faster."""
     fit, n = Fit(task.knobs, task.limits.shared_bytes, complex_type(task).itemsize // 2), batch.width
     if not scheme.tiles or task.knobs.get("launches", 2) == 2 or not batch.complex or n != batch.height or n == 1:
@@ -71,7 +70,7 @@ def tiles(passes: Passes, batch: Batch, stages: Stages, y: DeviceArray) -> None:
 
 
 def plan(scheme: Scheme, device: Device, task: Task) -> Plan:
-    """Rows, and of images columns; samples are read as they are."""
+    """Rows, and for images columns; samples are read without conversion."""
     batch, form, passes = Batch.of(task), spectra(task), Passes(device, task, scheme)
     out = device.empty(form.shape, form.dtype)
     y = out.reshape(-1)
@@ -82,7 +81,7 @@ def plan(scheme: Scheme, device: Device, task: Task) -> Plan:
     elif scheme.transpose:
         _turned_over(passes, batch, y)
     else:
-        # Rows begin where a line of the cache begins, for columns that are read in such lines.
+        # Rows are aligned to cache lines, for columns that are read in such lines.
         lined = batch.across == batch.channels == 1 and not _is_halved(passes, batch)
         apart = -(-batch.bins // 16) * 16 if lined else batch.bins
         between = passes.empty(batch.rows * batch.across * apart * batch.channels)
@@ -127,7 +126,7 @@ def rows(passes: Passes, batch: Batch, y: DeviceArray, apart: int) -> None:
 
 
 def columns(passes: Passes, batch: Batch, x: DeviceArray, apart: int, y: DeviceArray) -> None:
-    """The columns of all tiles, from rows of x `apart` numbers apart."""
+    """The columns of all tiles, from rows of x with a stride of `apart` numbers."""
     inner, wide = batch.across * batch.bins * batch.channels, batch.across * apart * batch.channels
     lines = Lines(batch.height, batch.down * inner, inner)
     source, target = Where(batch.height * wide, 0, wide), Where(batch.height * inner, 0, inner)

@@ -1,4 +1,5 @@
-"""The variants of images on the fast transform: spectra in two launches, frequency masks in three, of any extents."""
+"""The image variants based on the fast transform: spectra in two launches, frequency masks in three, for any
+extents."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ STORED = {
 
 
 def plan(device: Device, task: Task) -> Plan:
-    """The mean where it is subtracted, rows, columns, and what needs all results at once."""
+    """The mean if it is subtracted, rows, columns, and the steps that need all results."""
     work, result = Work.of(device, task, "shared"), task.params["result"]
     image, whole = RowPairs(work, FILE, "fft_image"), result == "round trip"
     weights = [window("none" if whole else task.params["window"], n) for n in (image.height, image.width)]
@@ -101,8 +102,8 @@ TRIALS = (
     Trial((74, 1001), "float32", "random", {"result": "magnitude", "window": "Hann"}),
     Trial((520, 512), "float32", "random", {"result": "magnitude", "detrend": "constant"}, {"block": 64}),
 )
-"""Several blocks of rows and of columns; three stages, and lengths with a factor of 37; values that several blocks add
-up and look through."""
+"""Several blocks of rows and of columns; three stages, and lengths with a factor of 37; values that several blocks
+reduce and search."""
 VARIANT = Variant(
     *("fast", "16 fast transform", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), KNOBS),
     source="S2",

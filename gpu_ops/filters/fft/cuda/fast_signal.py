@@ -1,4 +1,4 @@
-"""The variant of the spectrum of a signal on the fast transform: segments in pairs, and what is asked of them."""
+"""The variant of a signal's spectrum based on the fast transform: segments in pairs, and the requested results."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ STORED = {
 }
 """What the launch stores, by result."""
 BLOCKS, LEAST_BLOCKS = 4, 64
-"""Blocks of a multiprocessor that add up mean densities, and of each channel at least."""
+"""Blocks per multiprocessor that accumulate mean densities, and the minimum per channel."""
 FILLED = 4
 """Pairs of segments whose values fill a sector of a spectrogram."""
 WARP, SHARES = 32, 32
-"""Values of a block that adds the sums of other blocks, and the threads of each."""
+"""Values per block that adds the sums of other blocks, and the threads of each."""
 SMALLEST = 64
 """Threads of the smallest block."""
 
@@ -61,12 +61,12 @@ def _line(task: Task) -> Line | None:
 
 
 def _shared(line: Line, lines: int, itemsize: int) -> int:
-    """Bytes of so many lines: of their stages, and of their points once more."""
+    """Bytes of this number of lines: for their stages, and for their points once more."""
     return max(line.shared(lines, TOGETHER, itemsize), lines * (line.length | 1) * 2 * itemsize)
 
 
 def _lines(line: Line, wanted: int, task: Task) -> int:
-    """The lines of a block, up to so many; 0: none fits."""
+    """The lines per block, up to this number; 0: none fits."""
     itemsize = forms.real_type(task).itemsize
     lines = line.most_lines(wanted, TOGETHER, itemsize, task.limits.shared_bytes)
     while lines and _shared(line, lines, itemsize) > task.limits.shared_bytes:
@@ -75,14 +75,14 @@ def _lines(line: Line, wanted: int, task: Task) -> int:
 
 
 def plan(device: Device, task: Task) -> Plan:
-    """The mean where it is subtracted, the segments, and what needs all results at once."""
+    """The mean if it is subtracted, the segments, and the steps that need all results."""
     work, cut = Work.of(device, task, "shared"), Cut.of(task)
     return plan_of(work, cut, partial(_launch, work, cut), partial(_mean, work, cut))
 
 
 def plan_of(work: Work, cut: Cut, store: Store, mean: Store) -> Plan:
-    """The plan of what the result asks for, by steps that store what the task's result asks for times a factor, or the
-    mean of all segments; bins 1 … doubled - 1 count twice."""
+    """The plan of the requested result, by steps that store it times a factor, or the mean of all segments; bins 1 …
+    doubled - 1 count twice."""
     task, result = work.task, work.task.params["result"]
     density = 1 / (cut.rate * float((cut.weights**2).sum()))
     if result == "round trip":
@@ -106,7 +106,7 @@ def plan_of(work: Work, cut: Cut, store: Store, mean: Store) -> Plan:
 
 
 def _grid(work: Work, cut: Cut) -> tuple[Line, int, int]:
-    """The line, the lines of a block and the blocks of all segments of a channel."""
+    """The line, the lines per block and the blocks of all segments of a channel."""
     line, pairs = _line(work.task), -(-cut.count // 2)
     assert line is not None  # the variant supports the length
     side_by_side = FILLED if work.task.params["result"] == "spectrogram" else 1
@@ -118,7 +118,7 @@ def _grid(work: Work, cut: Cut) -> tuple[Line, int, int]:
 
 
 def tables_before(work: Work, cut: Cut) -> tuple[DeviceArray, DeviceArray]:
-    """The window, and the means of all segments; nothing where there are none."""
+    """The window, and the means of all segments; null pointers if there are none."""
     means = work.means(cut.count, cut.length, cut.step) if cut.detrend else work.device.empty((1,), np.float64)
     window = work.weights(cut.weights) if cut.window != "none" else work.device.empty((1,), work.real)
     return window, means
@@ -131,14 +131,14 @@ def flags_of(cut: Cut) -> dict[str, Value]:
 
 def _kernel(work: Work, cut: Cut, line: Line, lines: int, name: str, stored: str) -> Any:
     defines = {**work.defines, **flags_of(cut), **line.defines(lines, TOGETHER), "SAMPLE": CTYPES[work.task.dtype.name]}
-    del defines["PARTS"]  # a constant of the file
+    del defines["PARTS"]  # a constant in the kernel file
     return work.device.kernel(FILE, name, {**defines, "RESULT": stored})
 
 
 def _launch(
     work: Work, cut: Cut, out: DeviceArray, factor: float, doubled: int = 0, blocks: int = 0, stored: str = ""
 ) -> None:
-    """All segments, by so many blocks for each channel; 0: by as many as they fill."""
+    """All segments, by this number of blocks per channel; 0: by as many as they fill."""
     task, real = work.task, work.real
     line, lines, most = _grid(work, cut)
     before = tables_before(work, cut)
@@ -172,7 +172,7 @@ def _mean(work: Work, cut: Cut, out: DeviceArray, factor: float, doubled: int) -
 
 
 def operations(task: Task) -> int:
-    """Of the transforms of half as many complex lines as there are segments: five a point and stage."""
+    """Operations of the transforms of half as many complex lines as there are segments: five per point and stage."""
     line, cut = _line(task), Cut.of(task)
     if line is None:
         return 0
@@ -189,8 +189,8 @@ FITS = Rule(_too_long, "a block cannot hold lines of {found} points with these k
 
 
 def _trials(limits: Limits) -> tuple[Trial, ...]:
-    """More segments than all blocks that add up take at once; more of them than a grid has blocks in y, of more
-    channels than a block has threads; values that several blocks add up and look through; a prime length."""
+    """More segments than all accumulating blocks process at once; more of them than a grid has blocks in y, of more
+    channels than a block has threads; values that several blocks reduce and search; a prime length."""
     mean = {"result": "power density", "segment": 7, "overlap": 75, "detrend": "constant"}
     samples = 2 * (7 * 2 * BLOCKS * SMALLEST * max(limits.multiprocessors, LEAST_BLOCKS // BLOCKS))
     least = {"block": SMALLEST}

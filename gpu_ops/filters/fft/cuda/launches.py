@@ -1,4 +1,4 @@
-"""What surrounds the transforms on CUDA, as steps of a plan: samples in and out, magnitudes, phases, peaks."""
+"""The steps around the transforms on CUDA: samples in and out, magnitudes, phases, peaks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ENOUGH = 1 << 16
 
 @dataclass(frozen=True)
 class Plane:
-    """The places of a spectrum (height, width, channels), and how far down and to the right results are stored."""
+    """The extents of a spectrum (height, width, channels), and how far down and to the right results are shifted."""
 
     height: int
     width: int
@@ -43,12 +43,12 @@ class Plane:
 
     @property
     def moves(self) -> bool:
-        """Whether results are stored elsewhere."""
+        """Whether results are shifted."""
         return (self.down, self.right) != (0, 0)
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """As kernels take it."""
+        """As kernel arguments."""
         return *(np.int64(n) for n in (self.height, self.width)), np.int32(self.channels), *self.offsets
 
     @property
@@ -58,7 +58,7 @@ class Plane:
 
 @dataclass
 class Work(Transforms):
-    """The plan of a task as it grows: steps, buffers and outputs."""
+    """The plan of a task under construction: steps, buffers and outputs."""
 
     task: Task = field(kw_only=True)
     outputs: dict[str, DeviceArray] = field(default_factory=dict)
@@ -89,7 +89,7 @@ class Work(Transforms):
     def _blocks(
         self, file: str, name: str, grid: Grid, itemsize: int, *args: Any, what: str, loops: Mapping[str, int]
     ) -> None:
-        """Blocks that share `itemsize` bytes per thread."""
+        """Blocks with `itemsize` bytes of shared memory per thread."""
         kernel = self.device.kernel(file, name, self.defines)
         block = (self.block, 1, 1)
         self.steps.append(Launch(kernel, grid, block, args, self.block * itemsize, name=what, loops=loops))
@@ -118,7 +118,7 @@ class Work(Transforms):
         return means
 
     def _turns(self, count: int, pieces: int) -> int:
-        """How often a block goes on with other values of its piece of so many."""
+        """The trip count of a block's loop over its piece of this number of values."""
         return -(-count // (pieces * self.block))
 
     def signal(self, cut: Cut) -> DeviceArray:
@@ -157,7 +157,7 @@ class Work(Transforms):
         )
 
     def moved(self, z: DeviceArray, plane: Plane, out: DeviceArray) -> None:
-        """The spectrum, moved."""
+        """The spectrum, shifted."""
         self.launch(SPECTRUM, "fft_spectrum_moved", plane.size, z, out, *plane.args, what="centre")
 
     def sizes(
@@ -169,7 +169,7 @@ class Work(Transforms):
         self.launch(SPECTRUM, "fft_spectrum_sizes", plane.size, z, out, *args, what=what)
 
     def levels(self, z: DeviceArray, plane: Plane, out: DeviceArray, factor: float) -> None:
-        """Magnitudes times a factor in dB, no lower than the floor."""
+        """Magnitudes times a factor in dB, clamped to the floor."""
         args = (*plane.args, *(self.real.type(v) for v in (factor, least_amplitude(self.task))))
         self.launch(LEVELS, "fft_levels", plane.size, z, out, *args, what="level")
 
@@ -229,8 +229,9 @@ class Work(Transforms):
     def peaks(
         self, kind: str, values: DeviceArray, n: int, where: Sequence[Any], reach: int, table: Sequence[Any]
     ) -> None:
-        """The outputs peaks and peak_count, from values over n places. `kind` is signal or image, `where` the kernels'
-        arguments that say how the values lie, `table` the last ones of the kernel that makes the table."""
+        """The outputs peaks and peak_count, from values over n positions. `kind` is signal or image, `where` are the
+        kernels' arguments that describe the layout of the values, `table` the last ones of the kernel that writes the
+        table."""
         channels, pieces = self.task.meta.channels, pieces_of(n)
         largest = self.largest(values, n, kind, where, reach)
         places = self.device.empty((channels * pieces * PEAKS,), np.int64)

@@ -1,4 +1,5 @@
-"""The variant of the spectrum of a signal that is too long for a block: the four-step method, on the fast transform."""
+"""The variant of the spectrum of a signal that is too long for a block: the four-step method, based on the fast
+transform."""
 
 from __future__ import annotations
 
@@ -31,14 +32,15 @@ IDEA = (
 )
 STRIP = Param("strip", 8, choices=(2, 4, 8, 16), tries=(2, 8), unit="lines", help="neighbouring lines per block")
 THREADS = 64
-"""Threads of a block that looks for peaks."""
+"""Threads per block that searches for peaks."""
 WANTED = 4, 8
-"""Columns and rows that a block shall have, so that neighbours fill sectors: half of its rows are mirrored ones."""
+"""The preferred number of columns and rows per block, so that neighbours fill sectors: half of its rows are mirrored
+ones."""
 MOST_RATIO = 4
-"""Of the length of a matrix' lines and the square root of its size."""
+"""The maximum ratio between a side of a matrix and the square root of its size."""
 PACKED, CONVOLVED, NEITHER = "packed", "convolved", "neither"
-"""How a line is transformed: pairs of samples as complex numbers, a convolution with a chirp, or, of a round trip,
-samples as they are."""
+"""How a line is transformed: pairs of samples as complex numbers, a convolution with a chirp, or, for a round trip,
+samples without packing."""
 
 
 class Matrix(NamedTuple):
@@ -59,7 +61,7 @@ class Matrix(NamedTuple):
 
 @lru_cache
 def matrix_of(length: int, round_trip: bool, radix: int) -> Matrix | None:
-    """The cheapest matrix; None where there is none."""
+    """The cheapest matrix; None if there is none."""
     if round_trip:
         return _matrix(length, NEITHER, length, radix)
     if length % 2 == 0 and (packed := _matrix(length, PACKED, length // 2, radix)):
@@ -79,7 +81,7 @@ def _matrix(length: int, how: str, points: int, radix: int) -> Matrix | None:
 
 
 def _cost(matrix: Matrix) -> float:
-    """Moves of a point through global memory and through stages, more where a block has few lines."""
+    """Transfers of a point through global memory and through stages, with a penalty if a block has few lines."""
     lines = matrix.columns, matrix.rows
     threads = (line.stages.threads * most for line, most in zip(lines, WANTED, strict=True))
     few = sum(max(math.log2(count / MOST_THREADS), 0) for count in threads)
@@ -92,7 +94,7 @@ def _of(task: Task) -> Matrix | None:
 
 
 def _shared(line: Line, lines: int, whole: bool, itemsize: int) -> int:
-    """Bytes of so many lines: of their stages, and, where they are `whole` there, of their points once more."""
+    """Bytes of this number of lines: for their stages, and, if they are `whole` there, for their points once more."""
     return max(line.shared(lines, TOGETHER, itemsize), lines * (line.points | 1) * 2 * itemsize if whole else 0)
 
 
@@ -127,8 +129,8 @@ class Parts:
     def store(
         self, out: DeviceArray, factor: float, doubled: int, step: int = 0, apart: int = 0, stored: str = ""
     ) -> None:
-        """What is stored of all bins, `step` values apart, and of segments, `apart` values apart; without these as
-        outputs have them."""
+        """What is stored of all bins, with strides of `step` values, and of segments, with strides of `apart` values;
+        without these in the layout of the outputs."""
         work, matrix, result = self.work, self.matrix, stored or STORED[self.work.task.params["result"]]
         places = step or self.cut.count * self.cut.channels, apart or self.cut.channels
         last = (*map(np.int64, places), work.real.type(factor), np.int32(doubled), np.int32(two_sided(work.task)))
@@ -188,7 +190,7 @@ class Parts:
         defines: dict[str, Value] = {**work.defines, **line.defines(lines, TOGETHER), **flags, **flags_of(self.cut)}
         defines["LOW_BITS"] = LOW_BITS
         defines["SAMPLE"] = CTYPES[work.task.dtype.name]
-        del defines["PARTS"]  # a constant of the file
+        del defines["PARTS"]  # a constant in the kernel file
         kernel = work.device.kernel(FILE, f"fft_long_{name}", defines)
         blocks = -(-(count // 2 + 1) // (lines // 2)) if whole else -(-count // lines)
         grid, block = (blocks, self.cut.channels, self.cut.count), (line.stages.threads * lines, 1, 1)
@@ -198,7 +200,7 @@ class Parts:
 
 
 def plan(device: Device, task: Task) -> Plan:
-    """The mean where it is subtracted, two or three launches, and what needs all results at once."""
+    """The mean if it is subtracted, two or three launches, and the steps that need all results."""
     work, cut = Work.of(device, task.with_knobs(block=THREADS), "shared"), Cut.of(task)
     matrix = _of(task)
     assert matrix is not None  # the variant supports the length
@@ -207,7 +209,7 @@ def plan(device: Device, task: Task) -> Plan:
 
 
 def operations(task: Task) -> int:
-    """Of all transforms of the matrix: five a point and stage."""
+    """Operations of all transforms of the matrix: five per point and stage."""
     matrix, cut = _of(task), Cut.of(task)
     if matrix is None:
         return 0
@@ -216,7 +218,7 @@ def operations(task: Task) -> int:
 
 
 def _unsuitable(task: Task) -> int:
-    """The length that no matrix of lines has which fit a block; 0: it has."""
+    """The length, if no matrix of lines that fit into a block has it; else 0."""
     matrix = _of(task)
     fits = matrix and lines_of(matrix.columns, task, False) and lines_of(matrix.rows, task, matrix.how == PACKED)
     return 0 if fits else Cut.of(task).length
@@ -239,7 +241,7 @@ TRIALS = (
     Trial((1 << 20,), "float32", "random", {"result": "magnitude", **CENTRED}),
 )
 """Several blocks of columns and of rows, packed and as a convolution; more channels than a block has threads; more
-segments than a grid has blocks in y; values that several blocks add up and look through."""
+segments than a grid has blocks in y; values that several blocks reduce and search."""
 VARIANT = Variant(
     *("four_step", "18 four-step", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), (STRIP, RADIX)),
     source="S2",

@@ -1,4 +1,4 @@
-"""Launches over many lines of one length, as `kernels/include/fft_lines.cuh` takes them."""
+"""Launches over many lines of one length, as `kernels/include/fft_lines.cuh` expects them."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from gpu_ops.plan import Device, DeviceArray, Launch
 from gpu_ops.task import Task
 
 POINTS, LINES = "ALONG_POINTS", "ALONG_LINES"
-"""What lanes run along."""
+"""The axis along which lanes run."""
 NUMBERS, PAIRS, SINGLES = "COMPLEX_NUMBERS", "PAIRS", "SINGLES"
-"""What is read: complex numbers, neighbouring samples as their parts, or samples alone."""
+"""What is loaded: complex numbers, neighbouring samples as their parts, or single samples."""
 WHOLE, HALF, UNPACKED = "WHOLE", "HALF", "UNPACKED"
 """What is stored of a line: all results, the first half, or the spectrum of twice as many real samples."""
 BATCH, UNPACK = "fft/batch.cu", "fft/unpack.cu"
 LOW_BITS = 12
-"""The small table of a long line's twiddles has 2^12 of them, the other one every 2^12-th."""
+"""The small table of a long line's twiddle factors has 2^12 of them, the other one every 2^12-th."""
 SECTOR = 32
-"""Bytes of global memory that are read and stored together."""
+"""Bytes of global memory that are loaded and stored together."""
 TWO_PART_LINES = 4
 """Times as many neighbours has a block of columns in two parts: its lines are short, and longer runs of memory pay."""
 THREE_PART_LINES = 2
@@ -46,7 +46,7 @@ in three parts that are long enough."""
 
 
 class Where(NamedTuple):
-    """How far apart lines and points lie: along outer, along middle, and the points of a line."""
+    """The strides of lines and points: along outer, along middle, and of the points of a line."""
 
     outer: int
     middle: int
@@ -54,7 +54,7 @@ class Where(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """`total` lines of n points, counted along inner, where they lie side by side, then along middle, then outer."""
+    """`total` lines of n points, counted along inner, where they are adjacent, then along middle, then outer."""
 
     n: int
     total: int
@@ -82,15 +82,15 @@ class Scheme:
         return f"fft_{self.file.partition('/')[2].partition('_')[2].removesuffix('.cu')}_lines"
 
     def choices(self, knobs: Values) -> dict[str, Value]:
-        """The defines that only some kernels take; in the files of the others they are constants."""
+        """The defines that only some kernels need; in the files of the others they are constants."""
         defines: dict[str, Value] = {"LOW_BITS": LOW_BITS} if self.split else {}
         if self.tiles:
             defines |= {"PARTS": knobs["together"], "LOOKUPS": knobs["lookups"], "WIDTH": knobs["width"], "TILED": 0}
         return defines
 
     def lanes(self, lanes: tuple[str, str]) -> dict[str, Value]:
-        """The defines of what lanes run along as they load and as they store: a kernel that splits lines has both, one
-        that transposes has them in its file, and the others have the same in both stages."""
+        """The defines of the axis along which lanes run as they load and as they store: a kernel that splits lines has
+        both, one that transposes has them in its file, and the others have the same in both stages."""
         if self.split:
             return {"LANES_IN": lanes[0], "LANES_OUT": lanes[1]}
         if self.transpose:
@@ -111,17 +111,17 @@ def half_turns(n: int) -> Any:
 
 
 def low_turns(n: int) -> Any:
-    """The first 2^LOW_BITS twiddles of n points."""
+    """The first 2^LOW_BITS twiddle factors of n points."""
     return np.exp(-2j * np.pi * (np.arange(1 << LOW_BITS) / n))
 
 
 def high_turns(n: int) -> Any:
-    """Every 2^LOW_BITS-th twiddle of n points."""
+    """Every 2^LOW_BITS-th twiddle factor of n points."""
     return np.exp(-2j * np.pi * (np.arange(-(-n // (1 << LOW_BITS))) * (1 << LOW_BITS) / n))
 
 
 def room_of(n: int, radices: tuple[int, ...], lines: int) -> tuple[int, int]:
-    """The places of a line in shared memory, with its gaps, and those of all lines of a block."""
+    """The elements of a line in shared memory, with its padding, and those of all lines of a block."""
     place = n
     if n & (n - 1) or lines & (lines - 1):
         span = 1
@@ -133,8 +133,8 @@ def room_of(n: int, radices: tuple[int, ...], lines: int) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Fit:
-    """What a block of a device can take of lines, by the knobs and its bytes of shared memory; `itemsize` are the bytes
-    of a real number."""
+    """The capacity of a device's block for lines, from the knobs and its bytes of shared memory; `itemsize` are the
+    bytes of a real number."""
 
     knobs: Values
     shared_bytes: int
@@ -147,17 +147,17 @@ class Fit:
 
     @property
     def radix(self) -> int:
-        """The largest radix. 32 numbers of 64 bits would leave a thread no register for anything else."""
+        """The maximum radix. 32 numbers of 64 bits would leave a thread no registers for anything else."""
         return min(int(self.knobs.get("radix", MOST_RADIX)), 32 if self.itemsize == 4 else MOST_RADIX)
 
     def lines(self, n: int, stages: Stages, along_lines: bool, count: int, times: int = 1) -> int:
-        """Lines of a block: neighbouring ones `times` as many as the knob says, others as many as fill its threads; 0:
-        none fits."""
+        """Lines per block: neighbouring ones `times` the knob's number, others as many as fill its threads; 0: none
+        fits."""
         wanted = int(self.knobs.get("batch", 8)) * times if along_lines else int(self.knobs["block"]) // stages.threads
         return self.room(n, stages, min(max(wanted, 1), 1 << max(count - 1, 0).bit_length()))
 
     def room(self, n: int, stages: Stages, most: int) -> int:
-        """How many lines fit a block, of `most`; 0: none."""
+        """How many of `most` lines fit into a block; 0: none."""
         most = min(most, MOST_THREADS // stages.threads, MOST_NUMBERS // (stages.threads * held(n, stages)))
         while most and room_of(n, stages.radices, most)[1] * self.parts * self.itemsize > self.shared_bytes:
             most //= 2
@@ -176,7 +176,7 @@ class Fit:
         return lines > 0 and lines % numbers == 0
 
     def longest(self) -> int:
-        """No longer line fits shared memory."""
+        """The maximum length of a line in shared memory."""
         return min(self.shared_bytes // (self.parts * self.itemsize), MOST_NUMBERS)
 
 
@@ -197,7 +197,7 @@ class Passes:
 
     @property
     def fit(self) -> Fit:
-        """What a block can take."""
+        """The block's capacity."""
         return Fit(self.task.knobs, self.device.limits.shared_bytes, self.kind.itemsize // 2)
 
     def empty(self, points: int) -> DeviceArray:
@@ -205,14 +205,14 @@ class Passes:
         return self.device.empty((points,), self.kind)
 
     def table(self, make: Callable[[int], Any], n: int) -> DeviceArray:
-        """What `make(n)` gives, on the device; each is made once."""
+        """The table `make(n)` on the device; each is uploaded once."""
         key = make.__name__, n
         if key not in self._tables:
             self._tables[key] = self.device.upload(make(n).astype(self.kind))
         return self._tables[key]
 
     def defines(self, n: int, stages: Stages, lines: int, apart: tuple[int, int], numbers: str) -> dict[str, Value]:
-        """Those of blocks of so many lines that are read so many values apart."""
+        """The strides of blocks of this number of lines that are read with this stride."""
         place = room_of(n, stages.radices, lines)[0]
         aligned = all(step % 2 == 0 for step in apart)
         double = self.kind == np.complex128
@@ -276,7 +276,7 @@ class Passes:
         counted along inner and outer alone."""
         beside = 0
         if lanes == (LINES, LINES):
-            # Rows that do not begin where a sector begins: neighbours fill one of two sectors that they touch.
+            # Rows that are not aligned to sectors: neighbours fill one of two sectors that they touch.
             beside = SECTOR if target.step * self.kind.itemsize % SECTOR == 0 else 2 * SECTOR
         cut = parts_of(lines.n, self.fit, self.scheme, self.task.knobs, beside)
         if cut is None:
@@ -330,7 +330,7 @@ class Passes:
             self.launch(*own, third, rows, stored, f"{what}: part 3 of 3", **how)
 
     def cut(self, z: DeviceArray, y: DeviceArray, lines: Lines, apart: int, ends: str) -> None:
-        """Half spectra y, `apart` numbers apart, of whole lines z that lie one after the other."""
+        """Half spectra y, with a stride of `apart` numbers, of contiguous whole lines z."""
         count, n, c = lines.total // lines.inner, lines.n, lines.inner
         defines: dict[str, Value] = {"REAL": "double" if self.kind == np.complex128 else "float", "SAMPLE": "float"}
         defines["COMPLEX"] = "double2" if self.kind == np.complex128 else "float2"

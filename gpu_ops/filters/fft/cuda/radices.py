@@ -1,4 +1,4 @@
-"""Radices for lines of any length: how a line of n points is cut into stages, and how many threads do it."""
+"""Radices for lines of any length: how a line of n points is split into stages, and the number of threads."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from functools import lru_cache
 from typing import NamedTuple
 
 MOST_RADIX, MOST_POINTS = 16, 16
-"""Points of a butterfly, and points of a thread, which has them in registers, where no radix is larger."""
+"""The points of a butterfly, and the points per thread, which are in its registers, if no radix is larger."""
 MOST_THREADS, MOST_NUMBERS = 1024, 1 << 14
-"""Threads of a block, and points of all its threads: two registers each are half of what a multiprocessor has."""
+"""Threads per block, and points of all its threads: two registers each are half of a multiprocessor's register file."""
 MOST_PRIME, WARP = 13, 32
 FEW = 3
 """With as many stages a thread has no more than MOST_POINTS; more of them cost more than fewer warps do."""
 LEAST_THIRD = 8
 """Points of a line's third at least: shorter lines gain nothing from three launches."""
 STAGE = 1.5
-"""What a stage costs beside its points: an exchange and two barriers, as much as so many times moving all points."""
+"""The fixed cost of a stage: an exchange and two barriers, equal to the cost of moving all points this number of
+times."""
 
 
 class Stages(NamedTuple):
@@ -48,20 +49,20 @@ def _cut(n: int, most: int) -> Iterator[tuple[int, ...]]:
 
 
 def _points(n: int, radix: int, threads: int) -> int:
-    """The points of a thread in a stage: those of its butterflies, where it may be one more than of another thread."""
+    """The points per thread in a stage: those of its butterflies, of which some threads may have one more."""
     return -(-n // (radix * threads)) * radix
 
 
 def held(n: int, stages: Stages) -> int:
-    """The most points of a thread."""
+    """The maximum number of points per thread."""
     return max(_points(n, radix, stages.threads) for radix in stages.radices)
 
 
 @lru_cache
 def stages_of(n: int, most_radix: int = MOST_RADIX) -> Stages | None:
-    """The cheapest stages of a line, None where its prime factors or its length do not allow any. `most_radix` does not
-    keep larger primes out; above MOST_RADIX it is for lines that would take more than FEW stages without. A stage costs
-    what all threads move, those without a butterfly included."""
+    """The cheapest stages of a line, None if its prime factors or its length do not allow any. `most_radix` does not
+    exclude larger primes; above MOST_RADIX it applies to lines that would otherwise need more than FEW stages. The cost
+    of a stage is the number of points that all threads move, including threads without a butterfly."""
     if n == 1:
         return Stages((1,), 1)
     if most_radix > MOST_RADIX:
@@ -78,7 +79,7 @@ def stages_of(n: int, most_radix: int = MOST_RADIX) -> Stages | None:
             if threads * max(points) > MOST_NUMBERS or threads > MOST_THREADS or max(points) > most:
                 continue
             cost = sum(p * threads / n for p in points) + STAGE * len(radices)
-            # Of the same cost: radices that are near to each other, and few threads, but a warp where that can be.
+            # Of equal cost: similar radices, and few threads, but at least a warp if possible.
             rank = round(cost, 6), sum(radices), threads if threads >= WARP else 2 * WARP - threads
             if best is None or rank < best[0]:
                 best = rank, Stages(radices, threads)
@@ -87,8 +88,8 @@ def stages_of(n: int, most_radix: int = MOST_RADIX) -> Stages | None:
 
 @lru_cache
 def halves(n: int, most: int, most_radix: int = MOST_RADIX) -> tuple[int, int] | None:
-    """n as a product of two lengths that are as near to each other as can be, the larger first, each of which has
-    stages of `most` points at most; None where there are none."""
+    """n as a product of two lengths that are as similar as possible, the larger first, each with stages of at most
+    `most` points; None if there are none."""
     for second in range(math.isqrt(n), 1, -1):
         if (
             n % second == 0

@@ -1,4 +1,4 @@
-"""Launches over the rows and the columns of real images, as `kernels/include/fft_row_pairs.cuh` takes them: two rows
+"""Launches over the rows and the columns of real images, as `kernels/include/fft_row_pairs.cuh` expects them: two rows
 are one complex line, and columns beyond the middle of the spectrum are the conjugates of others."""
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ PARTS = Param(
 )
 KNOBS = BLOCK, STRIP, RADIX, TOGETHER, PARTS
 FEWEST, IN_PARTS = 8, 16
-"""Neighbouring columns that a block shall have, and of columns in parts."""
+"""The preferred number of neighbouring columns per block, for whole columns and for columns in parts."""
 ALIGNED = 16
-"""Both halves of a pair begin at a multiple of so many numbers, where a line of the cache begins."""
+"""Both halves of a pair begin at a multiple of this number of elements, aligned to a cache line."""
 
 
 def lines_of(task: Task) -> tuple[Line | None, Line | None]:
-    """How rows and columns are transformed; None where they are too long."""
+    """How rows and columns are transformed; None if they are too long."""
     height, width = task.meta.shape[:2]
     return line_of(width, int(task.knobs["radix"])), line_of(height, int(task.knobs["radix"]))
 
 
 def _too_long(task: Task) -> int:
-    """The points of a row or column that no block can hold."""
+    """The length of a row or column that exceeds a block."""
     how = task.knobs, real_type(task).itemsize, task.limits.shared_bytes
     lengths = task.meta.shape[1], task.meta.shape[0]
     fits = (line is not None and line.most_lines(1, *how) for line in lines_of(task))
@@ -64,12 +64,12 @@ def _too_long(task: Task) -> int:
 
 
 def lines_fit(other: str) -> Rule:
-    """Rows and columns fit a block; `other` is a variant for longer ones."""
+    """Rows and columns fit into a block; `other` is a variant for longer ones."""
     return Rule(_too_long, f"a block cannot hold lines of {{found}} points with these knobs; use the variant {other}")
 
 
 def parts_of_columns(task: Task, columns: Line) -> tuple[Line, Line] | None:
-    """The two parts of columns of which a block does not hold enough; None where columns are whole."""
+    """The two parts of columns of which too few fit into a block; None if columns are whole."""
     how = task.knobs, real_type(task).itemsize, task.limits.shared_bytes
     enough = columns.most_lines(FEWEST, *how) >= FEWEST and task.knobs["parts"] == NEEDED
     radix, whole = int(task.knobs["radix"]), task.params.get("result") == "round trip"
@@ -79,7 +79,8 @@ def parts_of_columns(task: Task, columns: Line) -> tuple[Line, Line] | None:
 
 
 def operations(times: int, task: Task) -> int:
-    """Of the transforms of half as many lines as there are rows and columns, so often: five a point and stage."""
+    """Operations of the transforms of half as many lines as there are rows and columns, this number of times: five per
+    point and stage."""
     lines, others = lines_of(task), reversed(task.meta.shape[:2])
     both = ((line, count) for line, count in zip(lines, others, strict=True) if line)
     each = (
@@ -109,7 +110,7 @@ class RowPairs:
         self.spectrum = self.work.device.empty((task.meta.channels * self.pairs * 2 * self.pitch,), self.work.dtype)
 
     def over_rows(self, array: DeviceArray, *more: Any, what: str, inverse: bool = False, **defines: Value) -> None:
-        """Samples to spectra of pairs of rows, or back; `more` are the kernel's last arguments."""
+        """Samples to spectra of pairs of rows, or the inverse; `more` are the kernel's last arguments."""
         sizes = (np.int32(self.height), np.int32(self.pitch), np.int64(self.pairs), np.int32(self.apart))
         both = (self.spectrum, array) if inverse else (array, self.spectrum)
         wanted = max(int(self.work.task.knobs["block"]) // self.rows.stages.threads, 1)
@@ -125,7 +126,7 @@ class RowPairs:
         self._over_columns("columns", line, (*arrays, *sizes), what, defines)
 
     def over_parts(self, name: str, *more: Any, what: str, last: bool = False, **defines: Value) -> None:
-        """The first part of columns in two parts, or the last one of those that are transformed back."""
+        """The first part of columns in two parts, or the last one of the inverse."""
         if self.parts:
             defines = {**defines, "COLUMNS": 4 if last else 2}
             self._over_columns(name, self.parts[0], (self.turns, *self._sizes, *more), what, defines)

@@ -1,7 +1,8 @@
 """The Fourier transform of many lines as steps of a plan, for kernels that keep a line in global or shared memory.
 
 Lines are the middle axis of an array (outer, n, inner): of a signal (1, N, C), of its segments (S, n, C), of the rows
-of an image (H, W, C), of its columns (1, H, W * C). Nothing is scaled; whoever wants an inverse divides by its points.
+of an image (H, W, C), of its columns (1, H, W * C). Nothing is scaled; for an inverse, the caller divides by the number
+of points.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class Lines:
 
 
 def padded(n: int) -> int:
-    """The points of the transforms that make one of n points: n where it is a power of two, else the first power of two
-    that holds 2 n - 1."""
+    """The number of points of the transforms that compute one of n points: n if it is a power of two, else the first
+    power of two that is at least 2 n - 1."""
     return n if n & (n - 1) == 0 else 1 << (2 * n - 2).bit_length()
 
 
@@ -58,13 +59,15 @@ def twiddles(n: int) -> Array:
 
 
 def chirp(n: int) -> Array:
-    """exp(-pi i k² / n) for k = 0 … n - 1 in complex128; k² counts modulo 2 n, so that long lines lose nothing."""
+    """exp(-pi i k² / n) for k = 0 … n - 1 in complex128; k² is reduced modulo 2 n, so that long lines lose no
+    precision."""
     k = np.arange(n, dtype=np.int64)
     return np.asarray(np.exp(-1j * np.pi * (k * k % (2 * n) / n)))
 
 
 def chirp_spectrum(n: int, m: int = 0) -> Array:
-    """The transform of the conjugate chirp, from both ends of m points, divided by m; without m of `padded(n)`."""
+    """The transform of the conjugate chirp, stored from both ends of m points, divided by m; m is `padded(n)` by
+    default."""
     from scipy import fft
 
     around = np.zeros(m or padded(n), np.complex128)
@@ -74,7 +77,7 @@ def chirp_spectrum(n: int, m: int = 0) -> Array:
 
 
 def longest_line(shared_bytes: int, dtype: np.dtype[Any]) -> int:
-    """The points of the longest line that so many bytes of shared memory hold, a power of two."""
+    """The points of the longest line, a power of two, that fits into these bytes of shared memory."""
     return 1 << (shared_bytes // dtype.itemsize).bit_length() - 1
 
 
@@ -88,8 +91,8 @@ def longest_of(way: str, shared_bytes: int, dtype: np.dtype[Any], knobs: Values)
 @dataclass
 class Transforms:
     """Collects the steps of transforms on a device. `way` is "global", a launch per stage, "shared", a block per line
-    with up to `longest` points, or one of STOCKHAM, whose radix and gaps are in `knobs`. Its arrays are flat; the steps
-    run in order, so that a buffer serves several of them, but for `kept`, which is only read."""
+    with up to `longest` points, or one of STOCKHAM, whose radix and padding are in `knobs`. Its arrays are flat; the
+    steps run in order, so that a buffer is reused by several of them, except `kept`, which is only read."""
 
     device: Device
     dtype: np.dtype[Any]
@@ -113,19 +116,19 @@ class Transforms:
         return {"REAL": "double" if double else "float", "COMPLEX": "double2" if double else "float2"}
 
     def take(self, points: int) -> DeviceArray:
-        """A buffer of so many complex numbers."""
+        """A buffer of this number of complex numbers."""
         for place, buffer in enumerate(self._free):
             if buffer.size == points:
                 return self._free.pop(place)
         return self.device.empty((points,), self.dtype)
 
     def give_back(self, buffer: DeviceArray) -> None:
-        """Later steps may use the buffer for something else."""
+        """Later steps may reuse the buffer."""
         if buffer is not self.kept:
             self._free.append(buffer)
 
     def table(self, make: Any, n: int) -> DeviceArray:
-        """What `make(n)` gives, in the transform's type on the device; each is made once."""
+        """The table `make(n)`, in the transform's type on the device; each is uploaded once."""
         key = (make.__name__, n)
         if key not in self._tables:
             self._tables[key] = self.device.upload(make(n).astype(self.dtype))
@@ -134,12 +137,12 @@ class Transforms:
     def launch(
         self, file: str, name: str, count: int, *args: Any, what: str, loops: Mapping[str, int] = NO_LOOPS
     ) -> None:
-        """A thread for each of `count` elements."""
+        """One thread per element, of `count` elements."""
         kernel, grid = self.device.kernel(file, name, self.defines), grid1d(count, self.block)
         self.steps.append(Launch(kernel, grid, (self.block, 1, 1), args, name=what, loops=loops))
 
     def along(self, x: DeviceArray, lines: Lines, what: str, inverse: bool = False) -> DeviceArray:
-        """The buffer of the transformed lines of the buffer `x`, which is given back. `what` names them in steps."""
+        """The buffer of the transformed lines of the buffer `x`, which is released. `what` names them in steps."""
         if lines.n == 1:
             return x
         if padded(lines.n) == lines.n:
@@ -191,8 +194,8 @@ class Transforms:
         return y
 
     def _two_parts(self, x: DeviceArray, lines: Lines, what: str, inverse: bool) -> DeviceArray:
-        """Point b + n2 a of a line, a < n1: along a, then turned by W^(b k1), then along b; k1 + n1 k2 is its result's
-        place."""
+        """Point b + n2 a of a line, a < n1: along a, then multiplied by the twiddle factor W^(b k1), then along b; its
+        result is at k1 + n1 k2."""
         n, inner, far = lines.n, lines.inner, lines.n * lines.inner
         n1 = 1 << (int(log2(n)) + 1) // 2
         n2 = n // n1
@@ -208,8 +211,8 @@ class Transforms:
     def _in_shared(
         self, x: Any, y: Any, n: int, count: int, apart: tuple[int, ...], inverse: bool, what: str, turns: int = 0
     ) -> None:
-        """`count` lines in shared memory; `apart` is as in the kernels: inner, middle, apart_outer and the steps along
-        middle and along the line, of x and of y."""
+        """`count` lines in shared memory; `apart` are the strides as in the kernels: inner, middle, apart_outer and the
+        strides along middle and along the line, of x and of y."""
         if self.way in STOCKHAM:
             self._stockham(STOCKHAM[self.way], x, y, n, count, apart, inverse, what, turns)
             return
@@ -252,12 +255,12 @@ class Transforms:
 
 
 def fits(n: int, way: str, shared_bytes: int, dtype: np.dtype[Any], knobs: Values = NO_KNOBS) -> bool:
-    """Whether a line of n points can be transformed: in shared memory in two parts at most."""
+    """Whether a line of n points can be transformed: in shared memory in at most two parts."""
     return way == "global" or padded(n) <= longest_of(way, shared_bytes, dtype, knobs) ** 2
 
 
 def lines_fit(way: str, lengths: Callable[[Task], Iterable[int]]) -> Rule:
-    """All lines take two parts at most, each in shared memory."""
+    """All lines need at most two parts, each in shared memory."""
 
     def too_long(task: Task) -> tuple[int, int, int] | None:
         how = way, task.limits.shared_bytes, complex_type(task), task.knobs

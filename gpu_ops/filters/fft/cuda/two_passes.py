@@ -1,6 +1,6 @@
-"""The variant that makes the levels of an image in two launches, without a pass for anything else.
+"""The variant that computes the levels of an image in two launches, with all other processing fused.
 
-A line of the first launch is two rows of the image; one of the second is a column of the half spectrum, which has
+A line of the first launch is two rows of the image; a line of the second is a column of the half spectrum, which has
 width / 2 of them: columns 0 and width / 2 are real after the rows, and share one.
 """
 
@@ -35,11 +35,11 @@ IDEA = (
 )
 MANY = "two kernels: one block is not representative of both"
 RADICES = (16, 8)
-"""Points of a butterfly, and of one where a thread has 64 registers."""
+"""Points of a butterfly, and of one if a thread has 64 registers."""
 NARROW = 32
-"""Bytes of a row that a block of columns takes at least: a sector."""
+"""The minimum bytes of a row that a block of columns loads: a sector."""
 SHAPES = ((2, 2), (8, 4), (64, 128), (128, 32), (32, 64), (256, 16), (16, 32))
-"""What the contract tries beside the shapes of images, of which none suits."""
+"""Sizes that the contract tests in addition to the shapes of images, none of which is supported."""
 
 BLOCK = Param(
     "block",
@@ -68,19 +68,19 @@ class Passes:
 
 
 def passes(task: Task) -> Passes | None:
-    """The blocks of both launches; None where lines of one do not fit."""
+    """The blocks of both launches; None if the lines of one do not fit."""
     height, width = task.meta.shape[:2]
     half, narrow = width // 2, NARROW // forms.complex_type(task).itemsize
     threads = max(1, width // Blocks.of(width, RADICES[0], 1, 1, 1).points)
-    apart = threads // 2 if threads < WARP else 0  # so that lines of one warp find banks of their own
+    apart = threads // 2 if threads < WARP else 0  # so that lines of one warp use different banks
     rows = _blocks(task, width, min(max(1, task.knobs["block"] // threads), height // 2), 1, apart)
     columns = _blocks(task, height, min(task.knobs["strip"], half), min(narrow, half))
     return Passes(rows, columns) if rows and columns else None
 
 
 def _blocks(task: Task, n: int, lines: int, least: int, apart: int = 0) -> Blocks | None:
-    """Blocks of lines of n points, as many as fit up to `lines`; None where `least` do not. The planes of a line end so
-    many places after a multiple of half the banks."""
+    """Blocks of lines of n points, as many as fit up to `lines`; None if `least` do not. The planes of a line are
+    padded to this remainder modulo half the banks."""
     item, most = forms.real_type(task).itemsize, USUAL_THREADS if task.meta.dtype == "float64" else MOST_THREADS
     while lines >= least:
         for radix, threads in zip(RADICES, (USUAL_THREADS, most), strict=True):
@@ -93,7 +93,7 @@ def _blocks(task: Task, n: int, lines: int, least: int, apart: int = 0) -> Block
 
 
 def plan(device: Device, task: Task) -> Plan:
-    """The mean where it is taken off, rows, columns."""
+    """The mean if it is subtracted, rows, columns."""
     work, blocks = Work.of(device, task, "shared"), passes(task)
     assert blocks is not None
     height, width = task.meta.shape[:2]
@@ -131,13 +131,13 @@ def _columns(work: Work, blocks: Blocks, factor: float, between: DeviceArray) ->
 
 
 def _moves(task: Task) -> tuple[int, int]:
-    """How far down and to the right levels are stored."""
+    """How far down and to the right levels are shifted."""
     height, width = task.meta.shape[:2]
     return (height // 2, width // 2) if task.params["centred"] else (0, 0)
 
 
 def predicts(task: Task) -> Mapping[str, int]:
-    """Requests and sectors of global memory of both launches. Nothing where the mean is taken off, which takes more."""
+    """Requests and sectors of global memory of both launches. Empty if the mean is subtracted, which needs more."""
     blocks = passes(task)
     if blocks is None or task.params["detrend"] == "constant":
         return {}
@@ -149,7 +149,7 @@ def predicts(task: Task) -> Mapping[str, int]:
 
 
 def operations(task: Task) -> int:
-    """Of the complex transforms of half as many lines as the image has: five a point and stage."""
+    """Operations of the complex transforms of half as many lines as the image has: five per point and stage."""
     height, width = task.meta.shape[:2]
     return 5 * height * width // 2 * max(1, (height * width).bit_length() - 1)
 

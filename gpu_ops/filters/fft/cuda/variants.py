@@ -47,7 +47,7 @@ Product = Callable[[Work, DeviceArray], DeviceArray]
 
 
 def plan1d(way: str, device: Device, task: Task) -> Plan:
-    """Convert, transform, and what the result asks for."""
+    """Convert, transform, and compute the requested result."""
     work, cut, result = Work.of(device, task, way), Cut.of(task), task.params["result"]
     lines = Lines(cut.count, cut.length, cut.channels)
     z = work.along(work.signal(cut), lines, "forward")
@@ -94,7 +94,7 @@ def _columns(task: Task) -> Lines:
 
 
 def plan2d(way: str, device: Device, task: Task) -> Plan:
-    """Convert, transform rows and columns, and what the result asks for."""
+    """Convert, transform rows and columns, and compute the requested result."""
     work, result = Work.of(device, task, way), task.params["result"]
     height, width = task.meta.shape[:2]
     plain = result == "round trip"
@@ -144,7 +144,7 @@ def _magnitude2d(work: Work, z: DeviceArray, plane: Plane, factor: float) -> Non
 
 
 def _mask(work: Work) -> tuple[DeviceArray, DeviceArray]:
-    """The mask on the device, and the output for the magnitudes that it leaves."""
+    """The mask on the device, and the output for the filtered magnitudes."""
     task = work.task
     height, width = task.meta.shape[:2]
     values = transfer(task.params, np.arange(height)[:, None], np.arange(width), height, width)
@@ -200,7 +200,7 @@ def _lengths(task: Task) -> Iterator[int]:
 
 
 def _operations(round_trip: bool, task: Task) -> int:
-    """Five operations a point and stage; any length but a power of two takes two transforms of the padded one."""
+    """Five operations per point and stage; any length but a power of two needs two padded transforms."""
     total = 0
     for lines in _lines_of(task):
         points = padded(lines.n)
@@ -210,7 +210,7 @@ def _operations(round_trip: bool, task: Task) -> int:
 
 
 def operations(task: Task) -> int:
-    """The operations of the transforms, which are complex, while the least work is that of real ones."""
+    """The operations of the transforms, which are complex, while the minimum work is that of real ones."""
     return _operations(task.params["result"] == "round trip", task)
 
 
@@ -225,7 +225,7 @@ def of_way(
     exactness: Exactness | None = None,
     trials: Trials = no_trials,
 ) -> Variant:
-    """The variant of a way to transform lines of these lengths, whose other rules are given."""
+    """The variant for one way to transform lines of these lengths; `rules` are its other rules."""
     fits = () if way is GLOBAL else (lines_fit(way.name, lengths),)
     return Variant(
         *(way.name, way.title, way.idea, partial(plan, way.name), "cuda", (way.file, *helpers), way.knobs),
@@ -239,12 +239,12 @@ def of_way(
 
 
 LEAST: Values = {"block": 32}
-"""Threads of a block, the fewest."""
+"""The minimum threads per block."""
 
 
 def _trials(kind: Kind) -> Trials:
     """More segments than a grid has blocks in y, of more channels than a block has threads; values that several blocks
-    add up and look through; lines of more points than a block has threads."""
+    reduce and search; lines of more points than a block has threads."""
     whole = {"result": "magnitude", "detrend": "constant"}
     cut = {"result": "power density", "segment": 7, "overlap": 75, "detrend": "constant"}
     several = Trial((4000, 35), "float32", "random", cut, LEAST), Trial((1 << 18,), "float32", "random", whole, LEAST)
@@ -253,7 +253,7 @@ def _trials(kind: Kind) -> Trials:
 
 
 def variants(kind: Kind) -> tuple[Variant, ...]:
-    """Of signals or of images."""
+    """The variants for signals or for images."""
     plan, last = (plan1d, ()) if kind == "signal" else (plan2d, (LEVELS,))
     helpers, several = (BLUESTEIN, SAMPLES, SPECTRUM, PEAK_FILE, *last), several_values(kind, limits.transformed)
     return tuple(
@@ -281,7 +281,7 @@ COLUMN_FITS = Rule(
 
 
 def variants_mask() -> tuple[Variant, ...]:
-    """Of the mask."""
+    """The variants of the mask."""
     fits, counts = lines_fit("shared", _lengths), Counts(uncounted=MANY, operations=partial(_operations, True))
     tall = (Trial((150, 5), "float32", "random", {}, LEAST), Trial((128, 150), "uint8", "random", {}, LEAST))
 

@@ -1,4 +1,4 @@
-"""The ways to transform lines of a power of two in shared memory by Stockham's method, and the blocks they work in."""
+"""The ways to transform lines of a power of two in shared memory by Stockham's method, and their blocks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from gpu_ops.devices.launches import CONSTANTS
 from gpu_ops.params import Param, Value, Values
 
 MOST_POINTS = 16
-"""Of a thread, in registers."""
+"""Points per thread, in registers."""
 USUAL_THREADS, MOST_THREADS = 512, 1024
-"""Of a block: with 512 a thread may have 128 registers, with 1024 it has 64, which 16 complex128 exceed."""
+"""Threads per block: with 512 a thread may have 128 registers, with 1024 it has 64, which 16 complex128 exceed."""
 
 BLOCK = Param(
     "block",
@@ -36,7 +36,7 @@ GAP = Param("gap", 1, choices=(0, 1), unit="points", help="points of padding aft
 
 @dataclass(frozen=True)
 class Way:
-    """A way to transform lines, which is that of a kernel file; its name is the id of its variants."""
+    """A way to transform lines, implemented by a kernel file; its name is the id of its variants."""
 
     name: str
     title: str
@@ -51,8 +51,8 @@ class Way:
 
 @dataclass(frozen=True)
 class Stockham(Way):
-    """A kernel of the family. `radix` is used where no knob sets it; `twiddles` says where they come from: "global",
-    "computed" or "constant"."""
+    """A kernel of the family. `radix` is used if no knob sets it; `twiddles` is where the twiddle factors come from:
+    "global", "computed" or "constant"."""
 
     radix: int = 0
     twiddles: str = "global"
@@ -68,7 +68,7 @@ class Stockham(Way):
         return int(knobs.get("radix", default))
 
     def defines(self, blocks: Blocks, knobs: Values) -> dict[str, Value]:
-        """Those of the blocks and of the knobs. A radix that no knob sets is a constant in the kernel's file."""
+        """The defines of the blocks and of the knobs. A radix that no knob sets is a constant in the kernel's file."""
         defines = {name: value for name, value in blocks.defines.items() if not (self.radix and name == "RADIX")}
         return {**defines, **({"GAP": knobs.get("gap", GAP.default)} if GAP in self.knobs else {})}
 
@@ -85,14 +85,14 @@ class Stockham(Way):
 
 
 def with_gaps(n: int, radix: int) -> int:
-    """The points of a line with the most gaps that a stage leaves: as many as a radix-th of the points."""
+    """The elements of a line with the most padding of any stage: one per radix points."""
     return n + n // radix
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks for lines of n points: a thread has `points` of them, `radix` of these a butterfly, and a block has
-    `lines` lines, each with `plane` places for one part of its points."""
+    """Blocks for lines of n points: each thread has `points` of them, `radix` of these per butterfly, and a block has
+    `lines` lines, each with `plane` elements for one part of its points."""
 
     n: int
     radix: int
@@ -102,7 +102,7 @@ class Blocks:
 
     @classmethod
     def of(cls, n: int, radix: int, threads: int, count: int, most_lines: int) -> Blocks:
-        """For `count` lines in blocks of about so many threads, which have room for `most_lines` lines."""
+        """For `count` lines in blocks of about this number of threads, which have space for `most_lines` lines."""
         radix = min(radix, n)
         points = min(n, max(radix, min(MOST_POINTS, n // threads)))
         lines = min(max(1, threads // (n // points)), count, most_lines)
@@ -110,12 +110,12 @@ class Blocks:
 
     @property
     def block(self) -> tuple[int, int, int]:
-        """Threads of a line, lines."""
+        """The block's shape: threads per line, lines."""
         return self.n // self.points, self.lines, 1
 
     @property
     def defines(self) -> dict[str, Value]:
-        """Of the kernel."""
+        """The defines of the kernel."""
         most = USUAL_THREADS if self.n // self.points * self.lines <= USUAL_THREADS else MOST_THREADS
         return {"RADIX": self.radix, "POINTS": self.points, "THREADS": most}
 

@@ -1,1 +1,1 @@
-"""What the wavelet kernels move by arithmetic, and what the source states about it."""
+"""The predicted traffic of the wavelet kernels, and what the source states about it."""

@@ -1,4 +1,4 @@
-"""The sectors that lifting in tiles moves: as in traffic.py, from the addresses of every warp."""
+"""The sectors that lifting in tiles loads and stores: as in traffic.py, from the addresses of every warp."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gpu_ops.task import Task
 
 
 def of_lifting(task: Task) -> dict[str, int]:
-    """The sectors of lifting; {} where samples or thresholds take kernels besides."""
+    """The sectors of lifting; {} if conversions or threshold estimates need further kernels."""
     if not is_countable(task):
         return {}
     found = [given_threshold(task)]
@@ -34,7 +34,7 @@ def of_lifting(task: Task) -> dict[str, int]:
 
 
 class Axis:
-    """What the blocks of a level have of an axis of n samples and `half` coefficients, block after block."""
+    """The parts of an axis of n samples and `half` coefficients that the blocks of a level process, block by block."""
 
     def __init__(self, task: Task, n: int, half: int, many: int) -> None:
         self.n, self.half, self.many = n, half, many
@@ -42,11 +42,11 @@ class Axis:
         self.reach, self.lifting = reach_of(self.taps, self.border), lifting_of(task.params["wavelet"])
 
     def coefficients(self) -> list[Array]:
-        """Those of each piece."""
+        """The coefficients of each piece."""
         return [np.arange(first, min(first + self.many, self.half)) for first in range(0, self.half, self.many)]
 
     def fetched_samples(self) -> list[Array]:
-        """Those behind each piece of coefficients, with what the border gives."""
+        """The coefficients that each piece loads, including the boundary extension."""
         span = reach_forward(self.lifting)
         return [
             self._inside(np.arange(2 * (own[0] + span.before), 2 * (own[-1] + span.after) + 2) - self.reach)
@@ -110,7 +110,7 @@ def _inverse(task: Task, level: int) -> Iterator[Access]:
 
 
 def _parts(task: Task, low: End, high: End) -> dict[str, tuple[End, End]]:
-    """Of each band what it is along columns and along rows."""
+    """The kind of each band along columns and along rows."""
     if task.meta.of_kind.rank == 1:
         return {"approximation": (low, low), "detail": (low, high)}
     return {

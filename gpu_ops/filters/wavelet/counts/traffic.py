@@ -1,8 +1,7 @@
-"""The sectors that the tiles of several levels, and those of lifting, move: from the addresses of every warp.
+"""The sectors that the tiles of several levels, and those of lifting, load and store: from the addresses of every warp.
 
-A warp's request touches the sectors of 32 bytes in which its lanes' elements lie. The lanes of a request lie in one
-row, so that a launch is a product of rows and of requests along a row, of which only the row's place within a sector
-counts.
+A warp's request touches the 32-byte sectors that contain its lanes' elements. The lanes of a request are in one row, so
+a launch is a product of rows and of requests along a row, in which only the row's alignment to sectors matters.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def counters(accesses: Iterable[Access]) -> dict[str, int]:
 
 
 def in_warps(elements: Array, threads: int) -> Array:
-    """The elements that a block's threads along x take in turn, a row per request."""
+    """The elements that a block's threads along x process in turn, a row per request."""
     turns = -(-elements.size // threads)
     padded = np.full((turns, -(-threads // WARP) * WARP), IDLE, np.int64)
     filled = np.full(turns * threads, IDLE, np.int64)
@@ -67,7 +66,7 @@ def values(places: Array, channels: int) -> Array:
 
 
 def is_countable(task: Task) -> bool:
-    """Whether the plan is the transform alone, with a given threshold, and whole warps lie along x."""
+    """Whether the plan is the transform alone, with a given threshold, and whole warps along x."""
     params, direct = task.params, task.dtype == work_type(task)
     whole = task.meta.of_kind.rank == 1 or task.knobs["block"] % WARP == 0
     alone = params["rule"] == "manual" and params["shifts"] == 1 and params["result"] == "result"
@@ -75,7 +74,7 @@ def is_countable(task: Task) -> bool:
 
 
 class Memory(NamedTuple):
-    """Where an approximation or a band lies: its first element, and elements from row to row."""
+    """The position of an approximation or a band: its first element, and the pitch in elements."""
 
     start: int
     pitch: int
@@ -102,13 +101,13 @@ class Places:
         return Memory(0, self.sizes[level][1] * self.channels)
 
     def thresholds(self, level: int, detail: str) -> int:
-        """The position of a band's thresholds, relative to an aligned one."""
+        """The address of a band's thresholds, relative to an aligned one."""
         before = 1 + (len(self.sizes) - 1 - level) * len(self.details) + self.details.index(detail)
         return before * self.channels
 
 
 def given_threshold(task: Task) -> Access:
-    """The stores of the threshold for all bands, which nothing estimates."""
+    """The stores of the threshold for all bands, if it is not estimated."""
     places = Places(task)
     count = (len(places.sizes) - 1) * len(places.details) * places.channels
     requests = in_warps(np.arange(count), THRESHOLD_THREADS)
@@ -116,7 +115,7 @@ def given_threshold(task: Task) -> Access:
 
 
 class Axis(NamedTuple):
-    """What all blocks have of an axis at each level of a group: positions, block after block."""
+    """The positions of an axis in all blocks at each level of a group, block by block."""
 
     blocks: list[list[Span]]
     extents: tuple[int, ...]
@@ -148,7 +147,8 @@ def _axis(task: Task, extents: tuple[int, ...], many: int, forward: bool) -> Axi
 
 
 def of_levels(task: Task) -> dict[str, int]:
-    """The sectors of the variant with several levels a launch; {} where samples or thresholds take kernels besides."""
+    """The sectors of the variant with several levels per launch; {} if conversions or threshold estimates need further
+    kernels."""
     if not is_countable(task):
         return {}
     groups = groups_of(task.params["levels"], task.knobs["together"])
@@ -208,8 +208,8 @@ def access(task: Task, verb: Any, memory: Memory, rows: list[Array], columns: li
 
 
 def limits(task: Task, place: int, rows: list[Array], columns: list[Array]) -> Iterator[Access]:
-    """The loads of a band's thresholds in the inverse: one by all threads of a block that fetch any coefficient, and
-    where there are channels, that of its channel by each coefficient."""
+    """The loads of a band's thresholds in the inverse: one by all threads of a block that load any coefficient, and
+    with several channels, that of its channel by each coefficient."""
     threads, channels = threads_along(task), task.meta.channels
     lines = sum(min(of.size, int(task.knobs["block"]) // threads) for of in rows)
     busy = (np.zeros(min(of.size * channels, threads), np.int64) for of in columns)

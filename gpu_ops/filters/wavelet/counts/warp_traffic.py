@@ -1,4 +1,4 @@
-"""The sectors that independent warps move: those that the lanes of each of their loads and stores touch."""
+"""The sectors that independent warps load and store: those touched by the lanes of each of their requests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ SECTOR, FLOAT, FOUR = 32, 4, 4
 
 
 def of_image(task: Task, rung: Rung) -> Mapping[str, int]:
-    """Of a periodic image all of whose levels are marched, in rows of whole sectors; of others nothing is said."""
+    """The sectors of a periodic image all of whose levels are processed by independent warps, with rows of whole
+    sectors; {} for others."""
     extents, (forward, inverse) = extents_of(task), two_at_once(task, rung)
     stored = extents[: max(len(extents) - 1, 3 * forward)]
     whole = Strips.of(task).periodic and all(e.columns % (SECTOR // FLOAT) == 0 for e in stored)
@@ -95,7 +96,7 @@ def _of_two_inverse(task: Task) -> tuple[int, int]:
 
 
 def _unused(taps: Array) -> int:
-    """The earliest coefficients that samples do not need, because the taps that they meet are zero."""
+    """The number of first coefficients that samples do not need, because the taps that would use them are zero."""
     most = len(taps) // 2 - 1
     return next((k for k in range(most) if any(taps[len(taps) - 2 * k - 2 : len(taps) - 2 * k])), most)
 
@@ -117,13 +118,13 @@ def _steps(lane: Lane, above: int, below: int, part: Part) -> int:
 
 
 def _fours(left: Array, lane: Lane, columns: int) -> int:
-    """Sectors of a row, from where lanes load or store fours; none beyond the edge."""
+    """Sectors of a row, from the positions where lanes load or store groups of four; none beyond the edge."""
     positions = [(left + four)[left + four < columns] for four in range(0, lane.each, FOUR)]
     return sum(_touched(position % columns) for position in positions)
 
 
 def _pairs(k: Array, lane: Lane, results: Extents, around: bool) -> int:
-    """Sectors of a row of a band, from where lanes load or store pairs."""
+    """Sectors of a row of a band, from the positions where lanes load or store pairs."""
     positions = [k + pair for pair in range(0, lane.each // 2, 2)]
     inside = [
         position % results.columns if around else position[(position >= 0) & (position < results.columns)]
@@ -137,7 +138,7 @@ def _touched(positions: Array) -> int:
 
 
 def of_signal(task: Task) -> Mapping[str, int]:
-    """Of a signal in tiles of a warp: tiles inside in fours, those at the ends sample by sample."""
+    """For a signal in tiles of one warp: interior tiles in groups of four, those at the ends sample by sample."""
     columns, lane = extents_of(task)[0].columns, Lane.of(task)
     if columns % (SECTOR // FLOAT):
         return {}

@@ -25,12 +25,12 @@ BAND = 1 << 22
 
 
 def parts(lines: int, positions: int, width: int) -> Iterator[Part]:
-    """All lines in parts of tens of milliseconds: some of the lines where there are many, else some positions."""
+    """All lines in parts of tens of milliseconds: some of the lines if there are many, else some positions."""
     by_line = lines > 1
     count, each = (lines, positions * width) if by_line else (positions, width)
     step = BAND // each or 1
     for first in range(0, count, step):
-        if first:  # a single part reports no progress, which would take longer than the part
+        if first:  # a single part reports no progress, because a report would take longer than the part
             advance(first, count)
         last = min(first + step, count)
         yield Part(first, last, 0, positions, width) if by_line else Part(0, 1, first, last, width)
@@ -54,7 +54,7 @@ class Serial:
         self.middle = np.empty(middle if self.image else 0, work_type(task))
 
     def band(self, level: int, which: int) -> int:
-        """Where a band of a level begins in the flat pyramid; of images 0 horizontal, 1 vertical, 2 diagonal."""
+        """The offset of a band of a level in the flat pyramid; for images 0 horizontal, 1 vertical, 2 diagonal."""
         each = 3 if self.image else 1
         start = self.bands[1 + (len(self.shapes) - 1 - level) * each + which].start
         return start[0] * self.line + (start[1] * self.channels if self.image else 0)
@@ -93,7 +93,7 @@ class Serial:
         analyse(x, at, n, low, low_at, high, high_at, part, self.taps.dec_lo, self.taps.dec_hi, self.periodic)
 
     def backward(self, pyramid: Array, figures: Array, out: Array) -> None:
-        """The samples of a pyramid after the thresholds, to which its details are changed."""
+        """The samples of a pyramid after thresholding, which overwrites its details."""
         self._shrink(pyramid, figures)
         flat, source = pyramid.reshape(-1), self.averages[-1]
         source[...] = self._last(pyramid).reshape(-1)
@@ -131,7 +131,7 @@ class Serial:
         figures[...] = figures_of(pyramid, self.bands, finest_of(self.task), *how)
 
     def _shrink(self, pyramid: Array, figures: Array) -> None:
-        """The details of a pyramid after their thresholds."""
+        """The details of a pyramid after thresholding."""
         how, flat = THRESHOLDS.index(self.task.params["threshold"]), pyramid.reshape(-1)
         each = 3 if self.image else 1
         for index, band in enumerate(self.bands[1:]):

@@ -1,8 +1,8 @@
 """Vector loops of the wavelet transform for all threads: weighted sums of neighbouring values, lines and their borders.
 
-Forward and inverse are one loop. In the forward transform even and odd samples of a line are separate, so that average
+Forward and inverse are one loop. In the forward transform even and odd samples of a line are separated, so that average
 k and difference k are sums over the same positions k, k + 1 … of the two phases. In the inverse, two neighbouring
-samples are sums over the same positions of averages and differences. Columns are the same sums over rows.
+samples are sums over the same positions of averages and differences. Columns use the same sums over rows.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from gpu_ops.filters.kit.loops import Array, offset, piece
 from gpu_ops.filters.wavelet.cpu.serial import source_of
 
 CHUNK = 1024
-"""Values that a sum is made of at a time: with all its sources they stay in a first-level cache."""
+"""Values per pass of a sum: with all its sources they stay in an L1 cache."""
 
 
 @piece
@@ -44,8 +44,8 @@ def _add_four(x: Array, at: Array, j: int, start: int, w: Array, k: int, out: Ar
 
 @piece
 def weigh(x: Array, at: Array, shift: int, w: Array, side: int, out: Array, t: int, count: int) -> None:
-    """out[t + v] = sum of w[j] · x[at[j] + shift + v], for v below count. The weights are even in number; those of
-    side 1 stand behind those of side 0."""
+    """out[t + v] = sum of w[j] · x[at[j] + shift + v], for v below count. The number of weights is even; those of side
+    1 come after those of side 0."""
     taps = at.size
     for start in range(0, count, CHUNK):
         size = min(CHUNK, count - start)
@@ -60,7 +60,7 @@ def weigh(x: Array, at: Array, shift: int, w: Array, side: int, out: Array, t: i
 @piece
 def split(x: Array, start: int, n: int, c: int, first: int, count: int, periodic: bool, out: Array, t: int) -> None:
     """The two phases of a line of n pixels of c values: `count` pixels from position `first` on in steps of two into
-    out[t], those right of them behind; positions may lie beyond the edges."""
+    out[t], followed by the pixels right of them; positions may be outside the edges."""
     left = min(max(0, (1 - first) // 2), count)
     right = max(left, min((n - first) // 2, count))
     for u in range(count - (right - left)):
@@ -85,8 +85,8 @@ def split(x: Array, start: int, n: int, c: int, first: int, count: int, periodic
 
 @piece
 def extend(x: Array, start: int, m: int, c: int, first: int, count: int, periodic: bool, out: Array, t: int) -> None:
-    """`count` coefficients of c values from position `first` on of a line of m, into out[t]. Beyond the edges lie those
-    of the other end, or 0, which enter no sample that is there."""
+    """`count` coefficients of c values from position `first` on of a line of m, into out[t]. Outside the edges they
+    wrap around or are 0, and do not affect any existing sample."""
     left = min(max(0, -first), count)
     right = max(left, min(m - first, count))
     if right > left:
@@ -102,8 +102,8 @@ def extend(x: Array, start: int, m: int, c: int, first: int, count: int, periodi
 
 @piece
 def join(a: Array, i: int, count: int, c: int, out: Array, t: int, n: int, first: int) -> None:
-    """The pixels a[i], behind which lie those right of them, in turn into a line of n pixels from position `first` on;
-    what lies outside is left out."""
+    """The pixels a[i], which are followed by those right of them, interleaved into a line of n pixels from position
+    `first` on; pixels outside are skipped."""
     j = i + count * c
     left = min(1, count) if first < 0 else 0
     right = max(left, min((n - first) // 2, count))
@@ -129,7 +129,8 @@ def join(a: Array, i: int, count: int, c: int, out: Array, t: int, n: int, first
 
 @piece
 def shrink_line(x: Array, i: int, thresholds: Array, t: int, count: int, how: int) -> None:
-    """`count` values from x[i] on after the thresholds from thresholds[t] on: soft 0, hard 1, garrote 2."""
+    """`count` values from x[i] on after thresholding by thresholds[t] and the following ones: soft 0, hard 1, garrote
+    2."""
     i, t = offset(i), offset(t)
     zero = thresholds[0] * 0
     if how == 0:

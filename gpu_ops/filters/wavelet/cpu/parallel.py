@@ -1,10 +1,10 @@
 """Wavelet denoising on all threads, compiled by Numba.
 
-An image is read once a level and its coefficients are written once: a thread marches down some rows, keeps as many rows
-of row coefficients as a filter has taps, and makes a row of all four bands from them. Back the same: it keeps half as
-many rows of coefficients, after their thresholds, and makes two rows of samples from each new one. A signal goes in
-pieces. The noise's median comes from a count of the magnitudes by their leading bits: those that lie beside the middle
-are sorted, the others are not. Results do not depend on the number of threads.
+An image is read once per level and its coefficients are written once: a thread processes some rows in order, keeps as
+many rows of row coefficients as a filter has taps in a ring buffer, and computes a row of all four bands from them. The
+inverse keeps half as many rows of thresholded coefficients, and computes two rows of samples from each new one. A
+signal is split into pieces. The noise's median is found by counting the magnitudes by their leading bits: only those
+close to the median are sorted. Results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from gpu_ops.progress import advance
 from gpu_ops.task import Task
 
 PIECE = 512
-"""Coefficients of a signal that a thread makes at a time."""
+"""Coefficients of a signal that a thread computes at a time."""
 BAND = 1 << 24
-"""Values that all threads make between two reports of progress: tens of milliseconds."""
+"""Values that all threads compute between two progress reports: tens of milliseconds."""
 
 
 class Level(NamedTuple):
-    """One level of a transform: `begin` and `end` of what all threads make now, sizes before and after, where bands lie
-    in the pyramid, whose rows are `line` values apart. A signal is an image of one row whose only details lie below.
+    """One level of a transform: `begin` and `end` of the current part of all threads, sizes before and after, the
+    positions of bands in the pyramid, whose rows have a pitch of `line` values. A signal is an image of one row that
+    has only vertical details.
 
-    Coefficient k begins at sample 2k + `base`. Back, the pair u of samples begins at 2u - `odd` and comes from the
+    Coefficient k begins at sample 2k + `base`. In the inverse, the pair u of samples begins at 2u - `odd` and needs the
     coefficients up to u + `ahead`.
     """
 
@@ -61,7 +62,7 @@ class Level(NamedTuple):
 
 @piece
 def _level(n: Array) -> Level:
-    """A level from its numbers, because a parallel loop takes no named tuple."""
+    """A level from its numbers, because a parallel loop cannot take a named tuple."""
     a, b, periodic = n[:6], n[6:11], n[11] != 0
     return Level(a[0], a[1], a[2], a[3], a[4], a[5], b[0], b[1], b[2], b[3], b[4], periodic, n[12], n[13], n[14], n[15])
 
@@ -192,7 +193,7 @@ class Parallel:
         self.spare = np.empty((get_num_threads(), each), self.kind)
 
     def _level(self, level: int, shapes: list[tuple[int, ...]]) -> Level:
-        """The sizes of a level and where its bands lie."""
+        """The sizes of a level and the positions of its bands."""
         params, c, length = self.task.params, self.task.meta.channels, len(self.analysis) // 2
         each = 3 if self.image else 1
         line = (pyramid_shape(self.task)[1] if self.image else 1) * c
@@ -224,7 +225,7 @@ class Parallel:
         figures[...] = figures_of(pyramid, self.bands, finest_of(self.task), *how)
 
     def backward(self, pyramid: Array, figures: Array, out: Array) -> None:
-        """The samples of a pyramid after the thresholds."""
+        """The samples of a pyramid after thresholding."""
         source, part = self.averages[-1], _image_inverse if self.image else _signal_inverse
         source[...] = self._last(pyramid).reshape(-1)
         each = 3 if self.image else 1

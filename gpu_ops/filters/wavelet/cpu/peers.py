@@ -1,7 +1,7 @@
 """Wavelet denoising by libraries: PyWavelets level by level, with medians and sorts of NumPy, and scikit-image.
 
-scikit-image estimates the noise without the details that are exactly 0, and compares variances with a fixed number; so
-it gets samples in units of the noise that is estimated here, which is part of its cost.
+scikit-image's noise estimate excludes details that are exactly 0, and compares variances with a constant; so its
+samples are scaled to units of the noise that is estimated here, and this cost is included.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class PyWavelets:
         figures[...] = figures_of(pyramid, self.bands, finest_of(self.task), *how)
 
     def backward(self, pyramid: Array, figures: Array, out: Array) -> None:
-        """The samples of a pyramid after the thresholds, to which its details are changed."""
+        """The samples of a pyramid after thresholding, which overwrites its details."""
         for band, threshold in zip(self.bands[1:], figures[1:].astype(pyramid.dtype), strict=True):
             pyramid[band.part] = shrunk(pyramid[band.part], threshold, self.task.params["threshold"])
         out[...] = synthesised(pyramid, self.task)
@@ -83,7 +83,7 @@ SKIMAGE_RULES = together(
 
 
 def skimage_levels(*short: tuple[int, ...]) -> Rule:
-    """A side has room for all levels, which these shapes of the contract have for no wavelet."""
+    """Each side is long enough for all levels, which these shapes of the contract are for no wavelet."""
     return Rule(
         lambda task: (LENGTHS[task.params["wavelet"]] - 1) << task.params["levels"] > min(spatial(task)),
         "a side is too short for its levels",

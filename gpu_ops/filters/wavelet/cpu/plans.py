@@ -16,7 +16,7 @@ Array = np.ndarray[Any, Any]
 
 class Loops(Protocol):
     """The loops of a variant for one task. Pyramids and figures have the filter's forms; `backward` thresholds details
-    by the figures, and may do so in the pyramid itself."""
+    by the figures, and may overwrite the pyramid."""
 
     def forward(self, x: Array, pyramid: Array) -> None: ...
 
@@ -38,7 +38,7 @@ def planned(loops: Loops, device: Device, task: Task) -> Plan:
     outputs: dict[str, Array] = {meta.kind: out}
     result = out if meta.dtype == kind.name else device.empty(meta.shape, kind)
     moved, shifted = (x, result) if params["shifts"] == 1 else (device.empty(meta.shape, kind) for _ in range(2))
-    pyramid[...] = 0  # gaps between bands stay 0
+    pyramid[...] = 0  # padding between bands stays 0
     figures[...] = params["value"]  # for the rule manual, which needs no estimate
     for shift in range(params["shifts"]):
         if params["shifts"] > 1:
@@ -93,14 +93,14 @@ def roll(x: Array, shift: int, rank: int, out: Array) -> None:
 
 
 def add(shifted: Array, shift: int, rank: int, shifts: int, total: Array) -> None:
-    """Add a shifted result, shifted back, to the mean over the shifts; the first one begins it."""
+    """Add a shifted result, shifted back, to the mean over the shifts; the first one initialises it."""
     place = np.roll(shifted, (-shift,) * rank, tuple(range(rank)))
     np.divide(place, shifts, out=place)
     np.copyto(total, place) if shift == 0 else np.add(total, place, out=total)
 
 
 def to_type(result: Array, out: Array) -> None:
-    """The result in the input's type: integers rounded half up and inside their range."""
+    """The result in the input's type: integers rounded half up and clamped to their range."""
     np.copyto(out, rounded(result, out.dtype), casting="same_kind")
 
 

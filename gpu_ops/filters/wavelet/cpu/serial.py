@@ -1,12 +1,12 @@
 """The wavelet transform on one thread: the plain loops, compiled by Numba.
 
-Along an axis lie n positions of `width` neighbouring values each: the rows of an image one after the other, with its
-channels as the width, or all its columns at once, with whole rows as the width.
+An axis has n positions of `width` adjacent values each: the rows of an image one after the other, with its channels as
+the width, or all its columns at once, with whole rows as the width.
 
-a[k] = sum of lo[j] · x[2k + s - j], where s is 1, or half the taps with periodization; back, x[i] = sum of
-lo[i - 2k + q] · a[k], where q is the taps - 2, or half the taps - 1. Beyond the edges symmetric mirrors, with the edge
-sample twice; periodization goes on at the other end, and repeats the last of an odd number of samples once before that.
-So do PyWavelets' modes of these names, for every length.
+a[k] = sum of lo[j] · x[2k + s - j], where s is 1, or half the taps with periodization; inverse, x[i] = sum of lo[i - 2k
++ q] · a[k], where q is the taps - 2, or half the taps - 1. Outside the edges symmetric mirrors, repeating the edge
+sample; periodization wraps around, and first repeats the last of an odd number of samples once. PyWavelets' modes of
+these names do the same, for every length.
 
 Arrays are flat. Importing this module loads Numba.
 """
@@ -24,7 +24,7 @@ REFLECT, WRAP = BORDERS.index("reflect"), BORDERS.index("wrap")
 
 
 class At(NamedTuple):
-    """Where lines lie in a flat array: position i of line k begins at start + k · line + i · pitch."""
+    """The positions of lines in a flat array: position i of line k begins at start + k · line + i · pitch."""
 
     start: int
     line: int
@@ -43,7 +43,7 @@ class Part(NamedTuple):
 
 @piece
 def source_of(position: int, n: int, periodic: bool) -> int:
-    """Which of n samples lies at a position, beyond the edges too."""
+    """The index of the one of n samples at a position, also outside the edges."""
     if 0 <= position < n:
         return position
     if not periodic:
@@ -100,7 +100,7 @@ def synthesise(
     hi: Array,
     periodic: bool,
 ) -> None:
-    """A part of the samples of lines of m averages and m differences; each sample gathers what it needs."""
+    """A part of the samples of lines of m averages and m differences; each sample gathers its coefficients."""
     taps = lo.size
     back = taps // 2 - 1 if periodic else taps - 2
     for line in range(part.first_line, part.last_line):
@@ -122,7 +122,8 @@ def synthesise(
 def shrink(
     pyramid: Array, start: int, line: int, rows: int, columns: int, thresholds: Array, how: int, at: float
 ) -> None:
-    """A band of `rows` rows of `columns` pixels after its thresholds, one a channel: soft 0, hard 1, garrote 2."""
+    """A band of `rows` rows of `columns` pixels after thresholding, one threshold per channel: soft 0, hard 1, garrote
+    2."""
     channels = thresholds.size
     for row in range(rows):
         for column in range(columns):

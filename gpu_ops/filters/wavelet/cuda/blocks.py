@@ -15,7 +15,8 @@ from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Trial, Variant
 
 SIDE, PATCHES, OWN_LEVELS = 4, 4, 2
-"""A thread has 4 times 4 pixels, or 4 times 4 samples, and does two levels of them alone; its kernel says the same."""
+"""A thread has 4 × 4 pixels, or 4 × 4 samples, and computes two levels of them alone; the same constant is in its
+kernel."""
 WARP = 32
 BLOCKS = 128, 256, 512, 1024
 BLOCK = Param("block", 128, choices=BLOCKS, unit="threads", help="threads per block", tries=(128, 512))
@@ -30,14 +31,14 @@ def threads_of(task: Task) -> tuple[int, int]:
 
 
 def most_levels(task: Task) -> int:
-    """The levels of the largest block of samples that divides what a block of threads has."""
+    """The number of levels of the largest block of samples that divides the samples of a block of threads."""
     x, y = threads_of(task)
     patches = PATCHES * x if task.meta.of_kind.rank == 1 else min(x, y)
     return OWN_LEVELS + patches.bit_length() - 1
 
 
 def _too_many(task: Task) -> tuple[int, str] | None:
-    """The levels of blocks, and what has more, where that is less than the task asks for."""
+    """The maximum number of levels and a remedy, if the task requests more."""
     wanted, most = task.params["levels"], most_levels(task)
     if wanted <= most:
         return None
@@ -50,7 +51,7 @@ def _with(task: Task, block: int) -> Task:
 
 
 def planned(ctx: PlanContext) -> Plan:
-    """A launch a shift, each of which adds to the sum that the last one makes the result of."""
+    """One launch per shift, each of which adds to the sum; the last one divides it and writes the result."""
     task, shape, kind = ctx.task, Shape.of(ctx.task.meta), work_type(ctx.task)
     shifts, image = int(ctx.params["shifts"]), ctx.task.meta.of_kind.rank == 2
     total = ctx.empty(kind) if shifts > 1 else ctx.device.empty((1,), kind)
@@ -96,7 +97,7 @@ RULES = together(
 
 
 def variant(kind: Kind) -> Variant:
-    """The variant of signals or of images; the tall one has more lines than a grid has blocks in y."""
+    """The variant for signals or for images; the tall shape has more lines than a grid has blocks in y."""
     params, knobs = {"wavelet": "haar", "levels": 1, "rule": "manual"}, {"block": 128}
     tall = (Trial((1_060_000, 1), "uint8", "random", params, knobs),) if kind == "image" else ()
     return cuda(

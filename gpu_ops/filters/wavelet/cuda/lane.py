@@ -1,4 +1,5 @@
-"""What the lanes of an independent warp have of a row and need of their neighbours; the kernels compute it as well."""
+"""The part of a row in each lane of an independent warp, and the neighbours it needs; the kernels compute it as
+well."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from gpu_ops.task import Task
 
 WARP = 32
 OF_IMAGE, OF_SIGNAL = 4, (32, 48, 64)
-"""Samples a lane. More of a signal's cost registers and code, fewer leave fewer lanes with all that they need."""
+"""Samples per lane. More samples of a signal need more registers and code, fewer leave fewer lanes with all their
+neighbours."""
 LONGEST = 16
 """The most taps of filters whose state lies in registers forward and inverse at once."""
 OPEN = 80
@@ -18,8 +20,8 @@ OPEN = 80
 
 
 class Part(NamedTuple):
-    """What a launch does: samples become coefficients, coefficients become samples, or both; of one level, or of two
-    whose approximation between them stays in registers."""
+    """The work of a launch: samples to coefficients, coefficients to samples, or both; for one level, or for two with
+    their intermediate approximation in registers."""
 
     splits: bool
     joins: bool
@@ -27,7 +29,7 @@ class Part(NamedTuple):
 
     @property
     def forward(self) -> bool:
-        """Whether it gives coefficients."""
+        """Whether it writes coefficients."""
         return not self.joins
 
 
@@ -46,7 +48,7 @@ class Lane(NamedTuple):
 
     @classmethod
     def of(cls, task: Task) -> Lane:
-        """Of a signal the fewest samples with which two thirds of the lanes have all that they need."""
+        """For a signal the minimum number of samples for which two thirds of the lanes have all their neighbours."""
         strips, form = Strips.of(task), form_of(task.params["wavelet"], task.params["border"])
         if strips.image:
             return cls(strips.taps, strips.reach, OF_IMAGE, form, True)
@@ -63,27 +65,28 @@ class Lane(NamedTuple):
 
     @property
     def ahead(self) -> int:
-        """How far a lane's first coefficient is from half its first sample."""
+        """The distance from half a lane's first sample to its first coefficient."""
         return ahead_of(self.form, self.taps, self.reach) if self.image else 0
 
     def lost(self, part: Part, levels: int = 1) -> tuple[int, int]:
-        """The lanes at both ends of a warp that lack what lies beyond, where `levels` levels are as wide as one."""
+        """The lanes at both ends of a warp that lack neighbours, if `levels` levels have equal width."""
         sides = zip(self._around(), self._wanted(self.ahead), self._wanted(0), strict=True)
         before, after = (self._lack(part, *side) for side in sides)
         return -(-before * levels // self.each), -(-after * levels // self.each)
 
     def _lack(self, part: Part, around: int, wanted: int, second: int) -> int:
-        """The samples at one end, of so many around and coefficients wanted; `second` are those of a second level."""
+        """The samples at one end, from the numbers of neighbouring samples and coefficients; `second` are those of a
+        second level."""
         if not part.two:
             return part.splits * around + part.joins * 2 * wanted
         return 2 * wanted + max(around, 4 * second) if part.joins else 3 * around
 
     def _around(self) -> tuple[int, int]:
-        """Samples around a lane's that its coefficients need."""
+        """Neighbouring samples that a lane's coefficients need."""
         return max(self.reach - 2 * self.ahead, 0), self.taps - 2 - self.reach + 2 * self.ahead
 
     def _wanted(self, ahead: int) -> tuple[int, int]:
-        """Coefficients around a lane's that its samples need, if the first one is so far ahead."""
+        """Neighbouring coefficients that a lane's samples need, if the first one is at this distance."""
         return self.taps // 2 - 1 + ahead - self.reach // 2, (self.reach + 1) // 2 - ahead
 
     def width(self, part: Part, levels: int = 1) -> int:
@@ -92,7 +95,7 @@ class Lane(NamedTuple):
 
 
 def shared_defines(task: Task, lane: Lane) -> dict[str, Any]:
-    """What the kernels of independent warps have in common."""
+    """The common part of the kernels of independent warps."""
     return {
         "TAPS": lane.taps,
         "EACH": lane.each,

@@ -1,5 +1,5 @@
 """How independent warps compute the coefficients of a level: as sums over all taps, by a lattice of rotations, or by
-lifting. The last two leave out the lengths and gains of their results, so that coefficients have units of their own."""
+lifting. The last two omit the scale factors of their results, so that coefficients are scaled differently."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from gpu_ops.filters.wavelet.cuda.transform import MOST_TAPS
 from gpu_ops.filters.wavelet.spans import reach_of
 
 DEVIATION = 1e-10
-"""How far lifting steps may be from the listed filters: float32 sees nothing of it."""
+"""The maximum difference between lifting steps and the listed filters: negligible in float32."""
 
 
 class Form(IntEnum):
-    """The kernels have the same numbers."""
+    """The kernels have the same constants."""
 
     SUMS = 0
     LATTICE = 1
@@ -35,7 +35,7 @@ class Form(IntEnum):
 
 
 class Units(NamedTuple):
-    """Those of low and high coefficients along an axis, and what samples made of such ones are to be multiplied by."""
+    """The scales of low and high coefficients along an axis, and the factor for samples computed from them."""
 
     low: float = 1.0
     high: float = 1.0
@@ -44,7 +44,7 @@ class Units(NamedTuple):
 
 @lru_cache(16)
 def form_of(wavelet: str, border: str) -> Form:
-    """A lattice where there is one, else lifting, else sums. It loads PyWavelets."""
+    """A lattice if there is one, else lifting, else sums. It loads PyWavelets."""
     if lattice_of(wavelet) is not None:
         return Form.LATTICE
     lifts = wavelet in NAMES and _lifts(wavelet) and _has_own_pairs(wavelet, border)
@@ -52,13 +52,13 @@ def form_of(wavelet: str, border: str) -> Form:
 
 
 def ahead_of(form: Form, taps: int, reach: int) -> int:
-    """How far the first coefficient of an image's lane is from half its first sample."""
+    """The distance from half an image lane's first sample to its first coefficient."""
     middle = reach + 2 if form is Form.LATTICE else reach - taps // 2 + 3
     return middle // 4 * 2
 
 
 def _lifts(wavelet: str) -> bool:
-    """Whether no value between the steps needs more than the filters do: what lies beyond is not what it should be."""
+    """Whether no intermediate value needs more neighbours than the filters do: further neighbours would be wrong."""
     lifting, half = lifting_of(wavelet), LENGTHS[wavelet] // 2
     forward, inverse = reach_forward(lifting), reach_inverse(lifting)
     shifts = lifting.low.shift, lifting.high.shift
@@ -68,15 +68,16 @@ def _lifts(wavelet: str) -> bool:
 
 
 def _has_own_pairs(wavelet: str, border: str) -> bool:
-    """Whether the pairs that a lane's coefficients lie at begin with its own first sample. Else lanes at an end of a
-    warp would lack a pair whose samples the warp has: six taps with a symmetric border lie two samples later."""
+    """Whether the pairs at the positions of a lane's coefficients begin with its own first sample. Otherwise lanes at
+    an end of a warp would lack a pair whose samples the warp has: for six taps with a symmetric border the pairs are
+    two samples later."""
     reach = reach_of(LENGTHS[wavelet], border)
     ahead = ahead_of(Form.LIFTING, LENGTHS[wavelet], reach)
     return 2 * (ahead + lifting_of(wavelet).low.shift) == reach
 
 
 def units_of(wavelet: str, border: str) -> Units:
-    """Of coefficients as many times too long as the rotations of a lattice make them; of lifting without its gains."""
+    """The scales of coefficients: as the rotations of a lattice scale them; for lifting without its gains."""
     form, lattice = form_of(wavelet, border), lattice_of(wavelet)
     if lattice is not None:
         length = abs(float(lattice[0]))
@@ -88,8 +89,8 @@ def units_of(wavelet: str, border: str) -> Units:
 
 
 def growth_of(wavelet: str, border: str, turns: int) -> float:
-    """How many times as large as what a level of the filters allows for a value becomes on the way, where units of
-    their own come upon each other in so many turns."""
+    """The maximum intermediate gain relative to that of a level of the filters, if coefficients with other scales are
+    combined over this number of levels."""
     form, units = form_of(wavelet, border), units_of(wavelet, border)
     if form is Form.LATTICE:
         return float((1 / units.low) ** turns)
@@ -101,7 +102,7 @@ def growth_of(wavelet: str, border: str, turns: int) -> float:
 
 
 def operations_of(wavelet: str, border: str, flops: int) -> int:
-    """The operations, of so many that sums over all taps have."""
+    """The operations, relative to the number for sums over all taps."""
     form, taps = form_of(wavelet, border), LENGTHS[wavelet]
     if form is Form.LATTICE:
         return flops // 2
@@ -111,7 +112,7 @@ def operations_of(wavelet: str, border: str, flops: int) -> int:
 
 
 def defines_of(wavelet: str, border: str) -> dict[str, Any]:
-    """What the kernels of independent warps know of a wavelet when they are compiled."""
+    """The compile-time constants of a wavelet for the kernels of independent warps."""
     form = form_of(wavelet, border)
     defines: dict[str, Any] = {"FORM": int(form), "ZEROS": _zeros(wavelet)}
     if form is not Form.LIFTING:
@@ -154,15 +155,16 @@ def _zeros(wavelet: str) -> str:
 
 
 EXACT = 1e-9
-"""How closely rotations must make the filters, relative to their largest tap."""
+"""The maximum difference between rotations and the filters, relative to their largest tap."""
 SHORTEST = 4
-"""Taps of the shortest filters for which rotations save work."""
+"""The number of taps from which on rotations save work."""
 
 
 @lru_cache(16)
 def lattice_of(wavelet: str) -> Array | None:
-    """The length that results of all rotations lack, which are given by their tangents: first that of the rotation of
-    pairs of samples, then the others in turn. None for filters that are no lattice, or too short for one."""
+    """The common scale factor of the results of all rotations, which are given by their tangents: first that of the
+    rotation of pairs of samples, then the others in order. None for filters that are no lattice, or too short for
+    one."""
     filters = taps_of(wavelet)
     low, high = (np.array(taps[::-1], np.float64) for taps in (filters.dec_lo, filters.dec_hi))
     backward = np.array([filters.rec_lo, filters.rec_hi], np.float64)

@@ -36,15 +36,15 @@ class Shape(NamedTuple):
 
 
 class Plane(NamedTuple):
-    """Rows of values in memory, `pitch` values apart."""
+    """Rows of values in memory, with a pitch of `pitch` values."""
 
     values: DeviceArray
     pitch: int
 
 
 def plane(array: DeviceArray, rows: int, width: int, pitch: int = 0, start: int = 0) -> Plane:
-    """The rows of `width` values that begin at value `start` of an array, `pitch` values apart (0: one after another).
-    It contains no value beyond them."""
+    """The rows of `width` values that begin at value `start` of an array, with a pitch of `pitch` values (0:
+    contiguous). It contains no value beyond them."""
     apart = pitch or width
     return Plane(array.reshape(-1)[start : start + (rows - 1) * apart + width], apart)
 
@@ -54,14 +54,14 @@ def int64(*numbers: int) -> tuple[Any, ...]:
 
 
 def lines_of(kernel: Any, lines: int, each: int, shape: Shape) -> dict[str, int]:
-    """How often the loop of a kernel runs in which a block goes on with other lines, `each` at a time, because a grid
-    has no more blocks. A signal is one line."""
+    """The trip count of the loop in which a block of a kernel continues with other lines, `each` at a time, because a
+    grid has no more blocks. A signal is one line."""
     return {f"lines of {kernel.name}": -(-lines // (each * MOST_BLOCKS))} if shape.rank > 1 else {}
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Launches with one thread per value of lines; `kind` is the type of coefficients, `block` the threads of a
+    """Launches with one thread per value of lines; `kind` is the type of coefficients, `block` the threads per
     block."""
 
     device: Device
@@ -80,7 +80,7 @@ class Lines:
         return (self.block, 1) if self.shape.rank == 1 else block_shape(self.block)
 
     def kernel(self, file: str, part: str = "", **defines: Value) -> Any:
-        """Kernel wavelet_FILE_part of a file that all variants have."""
+        """Kernel wavelet_FILE_part of a file that all variants use."""
         name = f"wavelet_{file}_{part}" if part else f"wavelet_{file}"
         return self.device.kernel(f"wavelet/{file}.cu", name, {"REAL": self.real, **defines})
 
@@ -94,7 +94,7 @@ class Lines:
         shared: int = 0,
         constants: Mapping[str, Any] | None = None,
     ) -> Launch:
-        """A thread for each of `width` values of lines. Where the lines exceed a grid, a thread does several."""
+        """One thread per value of `width` values of lines. If the lines exceed a grid, a thread processes several."""
         x, y = self.threads
         grid = (max(1, -(-width // x)), min(max(1, -(-lines // y)), MOST_BLOCKS), 1)
         loops = lines_of(kernel, lines, y, self.shape)
@@ -103,7 +103,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Samples:
-    """The steps between samples of the input's type and the transform, which computes in another where it must."""
+    """The steps between samples of the input's type and the transform, which computes in another type if it must."""
 
     lines: Lines
     dtype: np.dtype[Any]
@@ -114,7 +114,7 @@ class Samples:
         return self._launch("shift", (x, y), self._moved(by), name)
 
     def add(self, y: DeviceArray, total: DeviceArray, by: int) -> Launch:
-        """Add a result, shifted back, to the sum; that of shift 0 begins it."""
+        """Add a result, shifted back, to the sum; that of shift 0 initialises it."""
         return self._launch("add", (y, total), (*self._moved(by), np.int32(by == 0)), f"add shift {by}")
 
     def finish(self, total: DeviceArray, out: DeviceArray, shifts: int) -> Launch:
@@ -122,7 +122,7 @@ class Samples:
         return self._launch("finish", (total, out), (self.lines.kind.type(shifts),), f"to {self.dtype.name}")
 
     def removed(self, x: DeviceArray, total: DeviceArray, noise: DeviceArray, shifts: int) -> Launch:
-        """What the mean leaves out of x."""
+        """The difference between the input and the mean."""
         return self._launch("removed", (x, total, noise), (self.lines.kind.type(shifts),), "what was removed")
 
     def _moved(self, by: int) -> tuple[Any, ...]:
@@ -138,9 +138,9 @@ class Samples:
 
 
 def counted(task: Task, filtering: int) -> int:
-    """So many operations of filters, and those of what is around them: of all shifts, per coefficient a comparison, and
-    what the rule needs: a digit of each byte to find the noise, a square for BayesShrink, the steps of a sort for
-    SURE."""
+    """This number of operations of filters, and those of the other kernels: of all shifts, per coefficient a
+    comparison, and the work of the rule: a radix step per byte for the noise, a square for BayesShrink, the steps of a
+    sort for SURE."""
     size, params = math.prod(forms.pyramid_shape(task)), task.params
     each = 1 + (0 if params["rule"] == "manual" and params["result"] == "result" else 2 * task.dtype.itemsize)
     each += {"BayesShrink": 4, "SURE": 45 + 2 * math.ceil(math.log2(size + 1))}.get(params["rule"], 0)
@@ -148,7 +148,7 @@ def counted(task: Task, filtering: int) -> int:
 
 
 def largest(task: Task) -> float:
-    """The largest magnitude with which neither a coefficient nor the sum over the shifts overflows."""
+    """The largest magnitude for which neither a coefficient nor the sum over the shifts overflows."""
     return forms.largest(task) / int(task.params["shifts"])
 
 

@@ -1,8 +1,8 @@
-"""The steps of the wavelet transform with several levels a launch, which a block does on a tile of shared memory.
+"""The steps of the wavelet transform with several levels per launch, which a block computes on a tile of shared memory.
 
-There a block makes a piece of the last level's coefficients, and the details of the levels before that lie at the same
-place. Back it makes a piece of samples. What it needs of the level before, or after, is a span of each axis; no border
-makes a span longer than the positions that its taps meet.
+In the forward transform a block computes a piece of the last level's coefficients, and the details of the previous
+levels at the same position. In the inverse it computes a piece of samples. What it needs of the previous, or next,
+level is a span of each axis; the boundary extension makes no span longer than the positions that its taps access.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TILE = Param("side", 32, choices=TILES, unit="pixels", help="rows and columns of
 
 
 AXES_BYTES = 2 * (MOST_TOGETHER + 1) * 32
-"""What the kernel keeps of two axes at each level, besides its tiles."""
+"""What the kernel stores of two axes at each level, in addition to its tiles."""
 
 
 class Group(NamedTuple):
@@ -44,7 +44,7 @@ class Group(NamedTuple):
 
 
 class Buffers(NamedTuple):
-    """Values in shared memory: `first`, behind which the second tile begins, and all."""
+    """Values in shared memory: `first`, the offset of the second tile, and the total."""
 
     first: int
     whole: int
@@ -56,7 +56,8 @@ def groups_of(levels: int, together: int) -> tuple[Group, ...]:
 
 
 def spans_forward(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
-    """The most positions that a block has of an axis at each level of a group, for `many` coefficients of the last."""
+    """The maximum number of positions of an axis in a block at each level of a group, for `many` coefficients of the
+    last."""
     found = [min(many, extents[-1])]
     for n in reversed(extents[:-1]):
         found.append(min(2 * found[-1] - 2 + taps, n))
@@ -64,7 +65,8 @@ def spans_forward(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
 
 
 def spans_inverse(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
-    """The same for `many` samples. A span that goes round an odd axis passes the position of its repeated sample."""
+    """The same for `many` samples. A span that wraps around an odd axis includes the position of its repeated
+    sample."""
     found = [min(many, extents[0])]
     for n in extents[1:]:
         found.append(min((found[-1] + 1) // 2 + taps // 2, n))
@@ -72,8 +74,8 @@ def spans_inverse(many: int, extents: tuple[int, ...], taps: int) -> list[int]:
 
 
 def pieces(task: Task, together: int) -> tuple[int, int]:
-    """Rows and columns of the tile of samples that a block is for; a signal has one row. They are whole coefficients
-    of the last level, one at least."""
+    """Rows and columns of the tile of samples of a block; a signal has one row. They are whole coefficients of the last
+    level, at least one."""
     side = int(task.knobs["side"]) if task.meta.of_kind.rank == 2 else 2 * int(task.knobs["block"])
     columns = max(1, side // task.meta.channels >> together) << together
     return (max(1, side >> together) << together if task.meta.of_kind.rank == 2 else 1), columns
@@ -100,7 +102,7 @@ def buffers(task: Task, group: Group) -> tuple[Buffers, Buffers]:
 
 
 def _alternating(spans: list[int], each: int, swapped: bool = False) -> Buffers:
-    """Two tiles of a line, which levels use in turn: the second one first where they are swapped."""
+    """Two tiles of a line, which levels use alternately: the second one first if they are swapped."""
     even, odd = (each * max(spans[turn::2], default=0) for turn in (0, 1))
     first, second = (odd, even) if swapped else (even, odd)
     return Buffers(first, first + second)
@@ -115,7 +117,7 @@ def shared_bytes(task: Task) -> int:
 
 
 def _advice(task: Task) -> str:
-    """The most levels together, then the largest tile, that fit."""
+    """The maximum number of levels together, then the largest tile, that fit."""
     name, choices = ("side", TILES) if task.meta.of_kind.rank == 2 else ("block", (1024, 512, 256, 128, 64, 32, 16))
     for together in range(task.knobs["together"], 0, -1):
         for size in sorted((c for c in choices if c <= task.knobs[name]), reverse=True):
@@ -136,8 +138,8 @@ FITS = Rule(
 
 
 class Levels(Transform):
-    """The launches of one plan, one a group of levels each way; the inverse thresholds the details that it loads by
-    `figures`, whose row k has the thresholds of the k-th band of details."""
+    """The launches of one plan, one per group of levels and direction; the inverse thresholds the details that it loads
+    by `figures`, whose row k has the thresholds of the k-th band of details."""
 
     def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray, way: Way, figures: DeviceArray) -> None:
         super().__init__(ctx, lines, pyramid, way)
@@ -203,7 +205,7 @@ class Levels(Transform):
         )
 
     def _details(self, level: int) -> tuple[int, int]:
-        """The row and the value of a row where the details of a level begin that lie below and beside."""
+        """The row, and the position in a row, at which the details of a level begin."""
         below, beside = ("horizontal", "vertical") if self.lines.shape.rank == 2 else ("detail", "detail")
         start = {(b.level, b.orientation): b.start for b in self.bands}
         return start[level, below][0], start[level, beside][-1] * self.lines.shape.channels

@@ -25,7 +25,7 @@ from gpu_ops.types import Exactness, Rule
 
 
 def pairs_of(task: Task) -> Tile:
-    """Rows and columns of pairs of samples, or of coefficients, that a block is for; a signal has one row."""
+    """Rows and columns of pairs of samples, or of coefficients, per block; a signal has one row."""
     if task.meta.of_kind.rank == 1:
         return 1, max(1, int(task.knobs["block"]) // task.meta.channels)
     side = int(task.knobs["side"]) // 2
@@ -33,14 +33,14 @@ def pairs_of(task: Task) -> Tile:
 
 
 def shared_values(task: Task) -> tuple[int, int]:
-    """Values in shared memory, forward and inverse: a tile of pairs, those of a piece and those around it."""
+    """Values in shared memory, forward and inverse: a tile of pairs, those of a piece and its halo."""
     lifting, (rows, columns) = lifting_of(task.params["wavelet"]), pairs_of(task)
     image = task.meta.of_kind.rank == 2
     found = []
     for reach, more in (
         (reach_forward(lifting), 0),
         (reach_inverse(lifting), 1),
-    ):  # inverse a piece may begin within a pair
+    ):  # in the inverse a piece may begin within a pair
         around = reach.after - reach.before + more
         lines = 2 * (rows + around) if image else 1
         found.append(lines * 2 * (columns + around) * task.meta.channels)
@@ -61,12 +61,11 @@ TILE_FITS = Rule(
     lambda task: beyond(shared_bytes(task), task.limits.shared_bytes),
     "its tile takes {found} bytes of shared memory, a block has {limits.shared_bytes}; choose a smaller side",
 )
-"""Of images; lines have at most 44 KiB, with the most channels and the longest wavelet that has lifting steps."""
+"""For images; lines have at most 44 KiB, with the most channels and the longest wavelet that has lifting steps."""
 
 
 def growth(task: Task) -> float:
-    """How many times as large a value can become between the steps as what a level of the filters allows for, forward
-    and inverse."""
+    """The maximum intermediate gain relative to that of a level of the filters, forward and inverse."""
     wavelet = task.params["wavelet"]
     taps, (forward, inverse) = taps_of(wavelet), lifting_of(wavelet).peaks
     of_filters = float(np.abs(taps.rec_lo).sum() + np.abs(taps.rec_hi).sum())
@@ -74,7 +73,7 @@ def growth(task: Task) -> float:
 
 
 def _tolerance(task: Task) -> float:
-    """Wider by what the filters that the steps come to differ from the listed ones, at each level and axis."""
+    """Wider by the difference between the lifting steps' filters and the listed ones, at each level and axis."""
     steps: int = task.params["levels"] * task.meta.of_kind.rank
     return floats_tolerance(task) + 8 * steps * deviation_of(task.params["wavelet"])
 
@@ -85,7 +84,7 @@ EXACTNESS = Exactness(
 
 
 def operations(task: Task) -> int:
-    """A multiplication and an addition a weight of each pair of samples, and two gains, forward and inverse."""
+    """A multiplication and an addition per weight and pair of samples, and two gains, forward and inverse."""
     steps = 2 * lifting_of(task.params["wavelet"]).multiplications - 2
     samples = sum(math.prod(size) for size in sizes(task)[:-1]) * task.meta.channels * task.meta.of_kind.rank
     return int(task.params["shifts"]) * steps * samples

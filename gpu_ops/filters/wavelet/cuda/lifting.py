@@ -1,9 +1,9 @@
 """Lifting: the filters of a wavelet as short steps between even and odd samples, found by Euclid's algorithm.
 
-The low filter weighs even samples by one Laurent polynomial and odd ones by another. Dividing one by the other with
-remainder is a lifting step; when one is left alone, a last step and two gains make the high filter too (Daubechies and
+The low filter weights even samples by one Laurent polynomial and odd ones by another. Dividing one by the other with
+remainder is a lifting step; when one remains, a last step and two gains give the high filter too (Daubechies and
 Sweldens, "Factoring wavelet transforms into lifting steps", 1998). A division may leave its remainder at either end, so
-there are many ways; that one is taken whose steps enlarge values least.
+there are many factorisations; the one whose steps have the smallest gain is used.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ from gpu_ops.filters.wavelet.bases import LENGTHS, Array, taps_of
 
 EVEN, ODD = 0, 1
 MOST_STEPS, MOST_WEIGHTS = 8, 4
-"""Steps of a wavelet, and weights of a step, in constant memory; the kernel says the same."""
+"""The maximum number of steps of a wavelet, and of weights of a step, in constant memory; the same constants are in the
+kernel."""
 ORTHOGONAL = ("haar", "db2", "db3", "db4", "sym4", "coif1")
 SPLINES = tuple(f"{side}{orders}" for side in ("bior", "rbio") for orders in ("1.1", "1.3", "2.2", "2.4", "3.1", "4.4"))
 NAMES = tuple(name for name in LENGTHS if name in (*ORTHOGONAL, *SPLINES))
-"""The wavelets that are lifted. Longer filters have more ways to divide than a plan should try."""
+"""The wavelets that support lifting. Longer filters have more factorisations than a plan should try."""
 NOTHING = 1e-9
-"""A coefficient below this is rounding of a division; those of the filters are larger, or exactly 0."""
+"""A coefficient below this is a rounding error of a division; those of the filters are larger, or exactly 0."""
 
 
 class Laurent(NamedTuple):
-    """A Laurent polynomial: coefficients from the power `first` on, where power m weighs the sample of the pair m
+    """A Laurent polynomial: coefficients from the power `first` on, where power m weights the sample of the pair m
     positions further."""
 
     first: int
     values: Array
 
     def trimmed(self) -> Laurent:
-        """Without what is 0 at its ends."""
+        """Without zeros at its ends."""
         kept = np.flatnonzero(np.abs(self.values) > NOTHING)
         if not kept.size:
             return Laurent(0, np.zeros(0))
         return Laurent(self.first + int(kept[0]), self.values[kept[0] : kept[-1] + 1])
 
     def minus(self, one: Laurent, other: Laurent) -> Laurent:
-        """Without the product of two others."""
+        """The difference to the product of two others."""
         if not one.values.size or not other.values.size:
             return self
         first = one.first + other.first
@@ -71,7 +72,7 @@ class End(NamedTuple):
 
 
 class Lifting(NamedTuple):
-    """The steps of a wavelet in their forward order, and where its coefficients lie after them."""
+    """The steps of a wavelet in their forward order, and the positions of its coefficients after them."""
 
     steps: tuple[LiftingStep, ...]
     low: End
@@ -79,8 +80,8 @@ class Lifting(NamedTuple):
 
     @property
     def peaks(self) -> tuple[float, float]:
-        """How many times as large as the samples forward, and as the coefficients inverse, a value between the steps
-        becomes at most: from what each of them is a sum of."""
+        """The maximum gain of an intermediate value, relative to the samples in the forward transform and to the
+        coefficients in the inverse."""
         one, nothing = Laurent(0, np.ones(1)), Laurent(0, np.zeros(0))
         forward = {EVEN: [one, nothing], ODD: [nothing, one]}
         inverse = {
@@ -91,7 +92,7 @@ class Lifting(NamedTuple):
 
     @property
     def multiplications(self) -> int:
-        """Of a pair of coefficients, or of samples."""
+        """Operations per pair of coefficients, or of samples."""
         return sum(step.by.values.size for step in self.steps) + 2
 
 
@@ -105,7 +106,7 @@ def lifting_of(name: str) -> Lifting:
 
 
 def _phases(filter: Array) -> tuple[Laurent, Laurent]:
-    """What a filter weighs even and odd samples by; tap 0 meets an even one."""
+    """The weights of a filter for even and odd samples; tap 0 weights an even one."""
     return Laurent(0, filter[0::2]).trimmed(), Laurent(0, filter[1::2]).trimmed()
 
 
@@ -125,8 +126,8 @@ def _divided(even: Laurent, odd: Laurent) -> Iterator[tuple[tuple[LiftingStep, .
 
 
 def _divisions(a: Laurent, b: Laurent) -> Iterator[tuple[Laurent, Laurent]]:
-    """Quotients and remainders of a by b, which is not longer: `left` terms go from the lower end, the others from the
-    upper one."""
+    """Quotients and remainders of a by b, which is not longer: `left` terms are eliminated at the lower end, the others
+    at the upper one."""
     many, size = a.values.size - b.values.size + 1, b.values.size
     for left in range(many + 1):
         rest, quotient = a.values.copy(), np.zeros(many)
@@ -141,8 +142,8 @@ def _divisions(a: Laurent, b: Laurent) -> Iterator[tuple[Laurent, Laurent]]:
 def _finished(
     steps: tuple[LiftingStep, ...], low: tuple[Laurent, Laurent], high: tuple[Laurent, Laurent]
 ) -> Lifting | None:
-    """The whole way, whose last step makes the high filter; None where gains are not single weights, or where constant
-    memory has no place for the steps."""
+    """The whole factorisation, whose last step gives the high filter; None if gains are not single weights, or if the
+    steps exceed constant memory."""
     of = list(high)
     for step in steps:
         of[1 - step.target] = of[1 - step.target].minus(step.by, of[step.target])
@@ -160,7 +161,8 @@ def _finished(
 
 
 def filters_of(lifting: Lifting, taps: int) -> tuple[Array, Array]:
-    """The low and the high filter of so many taps that the steps come to, in the order in which they meet samples."""
+    """The low and the high filter with this number of taps that equal the steps, in the order in which they weight
+    samples."""
     found = []
     for end in (lifting.low, lifting.high):
         of = [Laurent(0, np.zeros(0)), Laurent(0, np.zeros(0))]
@@ -176,7 +178,7 @@ def filters_of(lifting: Lifting, taps: int) -> tuple[Array, Array]:
 
 
 def _peak(parts: dict[int, list[Laurent]], steps: tuple[LiftingStep, ...], less: int) -> float:
-    """The largest of the sums of magnitudes that samples of both phases are made of, step by step."""
+    """The maximum sum of magnitudes over the samples of both phases, after each step."""
     most = max(_size(of) for of in parts.values())
     for step in steps:
         source, by = parts[1 - step.target], Laurent(step.by.first, less * step.by.values)
@@ -191,16 +193,16 @@ def _size(parts: list[Laurent]) -> float:
 
 @cache
 def deviation_of(name: str) -> float:
-    """The sum of the differences between the filters that PyWavelets lists and those of the steps. Where its digits end
-    early, low and high do not belong together exactly, and no steps make them both."""
+    """The sum of the differences between the filters that PyWavelets lists and those of the steps. If its digits are
+    truncated, low and high are not exactly consistent, and no steps give both."""
     taps = taps_of(name)
     made = filters_of(lifting_of(name), taps.dec_lo.size)
     return float(sum(np.abs(a - b[::-1]).sum() for a, b in zip(made, (taps.dec_lo, taps.dec_hi), strict=True)))
 
 
 class Reach(NamedTuple):
-    """What a piece of pairs needs one way: the pairs `before` its first one (0 or negative) up to those `after` its
-    last, and of each step the same of the pairs that it changes."""
+    """What a piece of pairs needs in one direction: the pairs from `before` its first one (0 or negative) to `after`
+    its last, and for each step the range of the pairs that it changes."""
 
     before: int
     after: int
@@ -220,7 +222,7 @@ def reach_inverse(lifting: Lifting) -> Reach:
 
 
 def _reach(steps: tuple[LiftingStep, ...], needed: dict[int, tuple[int, int]]) -> Reach:
-    """`steps` from the last one that happens to the first; `needed` is what there is to be after them all."""
+    """`steps` from the last executed one to the first; `needed` is the range after all of them."""
     changes: list[tuple[int, int]] = []
     for step in steps:
         low, high = needed[step.target]

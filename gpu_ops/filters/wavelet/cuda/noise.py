@@ -1,5 +1,5 @@
-"""The steps from details to thresholds on a GPU, and what applies them. Nothing waits for a result: figures stay
-on the device."""
+"""The steps from details to thresholds on a GPU, and the kernel that applies them. Nothing waits for a result: the
+values stay on the device."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from gpu_ops.output_kinds import Band
 from gpu_ops.plan import DeviceArray, Fill, Launch, Step
 
 THREADS = 256
-"""Threads of a block of these kernels, which say the same."""
+"""Threads per block of these kernels; the same constants are in the kernels."""
 TILE = 2 * THREADS
 """Magnitudes that a block sorts."""
 EACH, MOST_BLOCKS = 8, 1024
-"""Coefficients a thread, at least where they are more than these blocks have."""
+"""The minimum coefficients per thread, if there are more than these blocks have threads."""
 DIGITS = 256
 
 
 class Details(NamedTuple):
-    """The coefficients of a band: `many` of each channel; e lies in row e // columns, `step` after the one before
-    it. The next channel begins `channel_step` later."""
+    """The coefficients of a band: `many` per channel; e is in row e // columns, with a stride of `step`. The next
+    channel begins `channel_step` later."""
 
     values: DeviceArray
     many: int
@@ -41,12 +41,12 @@ class Details(NamedTuple):
 
     @property
     def args(self) -> tuple[Any, ...]:
-        """As kernels take them after the pointers."""
+        """As kernel arguments after the pointers."""
         return int64(*self[1:])
 
 
 class Thresholds:
-    """A plan's figures, a column per channel: row 0 is the noise, row k the threshold of the k-th band of details."""
+    """A plan's estimates, a column per channel: row 0 is the noise, row k the threshold of the k-th band of details."""
 
     def __init__(self, ctx: PlanContext, lines: Lines, pyramid: DeviceArray) -> None:
         self.ctx, self.lines, self.channels = ctx, lines, lines.shape.channels
@@ -60,7 +60,7 @@ class Thresholds:
         self.noise = self._row(0)
 
     def find(self, wanted: bool) -> list[Step]:
-        """The noise and the thresholds; a given threshold needs no noise, unless it is `wanted` as a figure."""
+        """The noise and the thresholds; a given threshold needs no noise, unless it is `wanted` as an output."""
         return [*([] if self.rule == "manual" and not wanted else self._estimate), *self._decide]
 
     @cached_property
@@ -97,7 +97,7 @@ class Thresholds:
         return self.lines.over(self.lines.kernel("shrink"), rows, width, args, name)
 
     def _median(self, details: Details) -> list[Step]:
-        """The noise estimate, digit by digit."""
+        """The noise estimate, by radix selection."""
         empty, width = self.ctx.device.empty, self.lines.kind.itemsize
         counts = empty((self.channels, 2, DIGITS), np.uint32)
         found, left = empty((self.channels, 2), np.uint64), empty((self.channels, 2), np.int64)
@@ -128,7 +128,7 @@ class Thresholds:
         return [squares, self._per_channel("thresholds", "bayes", args, blocks)]
 
     def _squares(self, details: Details) -> tuple[Launch, DeviceArray, DeviceArray, int]:
-        """Sums of squares and largest magnitudes, which (channels, blocks) hold, and the blocks."""
+        """Sums of squares and maximum magnitudes, stored as (channels, blocks), and the number of blocks."""
         blocks, part = self._parts(details.many)
         sums, sizes = (self.ctx.device.empty((self.channels, blocks), np.float64) for _ in range(2))
         args = (details.values, self.noise, sums, sizes, *details.args, np.int64(part))
@@ -149,7 +149,7 @@ class Thresholds:
         return [*steps, squares, least, self._per_channel("risk", "pick", last, blocks)]
 
     def _sort(self, details: Details) -> tuple[list[Launch], DeviceArray]:
-        """The magnitudes of each channel in order: tiles, then runs twice as long from merge to merge."""
+        """The magnitudes of each channel, sorted: tiles, then runs that double in length with each merge."""
         count = details.many
         source, target = (memory[: self.channels * count] for memory in self._magnitudes)
         sort, merge = (self.lines.kernel("risk", part) for part in ("sort", "merge"))
@@ -174,7 +174,7 @@ class Thresholds:
         return Launch(kernel, (blocks, self.channels, 1), (THREADS, 1, 1), args, name=name, loops=loops)
 
     def _per_channel(self, file: str, part: str, args: tuple[Any, ...], blocks: int) -> Launch:
-        """A block a channel, for the results of so many blocks."""
+        """One block per channel, for the results of this number of blocks."""
         kernel, loops = self.lines.kernel(file, part), {f"parts of {part}": -(-blocks // THREADS)}
         name = f"threshold by {self.rule}"
         return Launch(kernel, (self.channels, 1, 1), (THREADS, 1, 1), args, name=name, loops=loops)
@@ -183,6 +183,6 @@ class Thresholds:
         return min(-(-count // (THREADS * EACH)), MOST_BLOCKS)
 
     def _parts(self, count: int) -> tuple[int, int]:
-        """Blocks, and how many coefficients each takes."""
+        """The number of blocks, and of coefficients per block."""
         part = -(-count // self._blocks(count))
         return -(-count // part), part

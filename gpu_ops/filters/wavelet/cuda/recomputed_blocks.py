@@ -1,6 +1,6 @@
-"""Detail coefficients recomputed instead of stored, by blocks: on a GPU the forward transform of a level writes its
-approximation alone; the inverse transform computes the details once more, thresholds them and joins them with the
-approximation that the levels below gave."""
+"""Detail coefficients recomputed instead of stored, by blocks: on a GPU the forward transform of a level writes only
+its approximation; the inverse transform computes the details once more, thresholds them and combines them with the
+approximation of the next coarser level."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gpu_ops.types import Counts, Rule, Variant
 MOST = 1 << 30
 """Rows of an image, and values of a row."""
 AROUND = "wavelet/median.cu", "wavelet/thresholds.cu"
-"""The kernels that find the threshold."""
+"""The kernels that estimate the threshold."""
 SIZES = 64, 128, 256
 BLOCKS = {
     kind: Param("block", usual, choices=SIZES, unit="threads", help="threads per block", tries=(64, 256))
@@ -37,7 +37,7 @@ ONE_THRESHOLD = not_with(
     *("rule", "BayesShrink", "SURE"),
     words="BayesShrink and SURE need the details of each band, which it does not store; choose manual or universal",
 )
-"""Details that are not stored do not suffice."""
+"""Excludes thresholds that are estimated from all details of a band."""
 POSITIONS = Rule(
     lambda task: max(task.meta.shape[0], task.meta.shape[1] * task.meta.channels) > MOST,
     f"its images have at most {MOST} rows and values of a row",
@@ -46,15 +46,15 @@ POSITIONS = Rule(
 
 
 def recomputed(task: Task, forward: int) -> int:
-    """The operations, of so many of the forward transform, that the inverse one repeats: half for signals, three
-    eighths for images; none where a tile has all levels."""
+    """The share of the forward transform's operations that the inverse one repeats: half for signals, three eighths for
+    images; none if a tile has all levels."""
     if task.meta.of_kind.rank == 2:
         return forward * 12 // 32
     return 0 if windows_of(task) else forward // 2
 
 
 def planned(ctx: PlanContext) -> Plan:
-    """A signal's levels in one launch where a tile holds them, else a forward and an inverse launch for each level."""
+    """A signal's levels in one launch if they fit in a tile, else a forward and an inverse launch per level."""
     windows = windows_of(ctx.task)
     return Denoising(ctx).plan() if windows is None else Whole(ctx, windows).plan()
 
@@ -65,7 +65,7 @@ def _operations(task: Task) -> int:
 
 
 def variant(kind: Kind) -> Variant:
-    """The variant of signals or of images."""
+    """The variant for signals or for images."""
     image = kind == "image"
     return cuda(
         *(FILE, "recomputed per block", IDEAS[kind], planned),

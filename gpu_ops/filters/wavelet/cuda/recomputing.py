@@ -1,5 +1,6 @@
-"""Plans that store no detail on a GPU: the forward transform of a level writes its approximation alone; the inverse one
-recomputes its details from its samples, thresholds them and joins them with the approximation of the level below."""
+"""Plans that store no detail on a GPU: the forward transform of a level writes only its approximation; the inverse one
+recomputes its details from its samples, thresholds them and combines them with the approximation of the next coarser
+level."""
 
 from __future__ import annotations
 
@@ -22,9 +23,9 @@ FILE = "wavelet/9_recomputed_blocks.cu"
 
 
 class Level(NamedTuple):
-    """A level of the transform: its input, the approximation that the forward transform writes, and the one that the
-    inverse transform of the next level gives in its place; the last level has none. `samples` and `results` are rows
-    and columns of the input and of a band."""
+    """A level of the transform: its input, the approximation that the forward transform writes, and its replacement
+    from the inverse transform of the next level; the last level has none. `samples` and `results` are rows and columns
+    of the input and of a band."""
 
     number: int
     x: DeviceArray
@@ -37,8 +38,8 @@ class Level(NamedTuple):
 
 
 class Finest(Thresholds):
-    """The figures of a plan whose noise comes from an array of the finest details alone: the noise, and one threshold
-    for all bands."""
+    """The estimates of a plan whose noise comes from an array with only the finest details: the noise, and one
+    threshold for all bands."""
 
     def __init__(self, ctx: PlanContext, lines: Lines, finest: DeviceArray, in_planes: bool) -> None:
         self.ctx, self.lines, self.channels, self.rule = ctx, lines, lines.shape.channels, ctx.params["rule"]
@@ -70,7 +71,7 @@ class Denoising:
         self.constants = {"bank": self._bank()}
 
     def plan(self) -> Plan:
-        """For each shift forward, where an approximation is wanted or the noise is; then inverse."""
+        """For each shift forward, if an approximation or the noise is needed; then inverse."""
         steps: list[Step] = [] if self.noise else self._given()
         for shift in range(self.shifts):
             for level in self.levels:
@@ -82,7 +83,7 @@ class Denoising:
         return self.ctx.plan(*steps)
 
     def _given(self) -> list[Step]:
-        """What brings a given threshold to where kernels read it."""
+        """Stores a given threshold where kernels read it."""
         return self.thresholds.find(wanted=False)
 
     def _levels(self) -> list[Level]:
@@ -96,7 +97,8 @@ class Denoising:
         return levels
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
-        """Whether a level writes its approximation, and whether the next level's inverse gives one: not to the last."""
+        """Whether a level writes its approximation, and whether the next level's inverse replaces it: not for the
+        last."""
         more = number < self.ctx.params["levels"]
         return more, more
 
@@ -104,7 +106,7 @@ class Denoising:
         return self.ctx.device.empty((extents.rows, extents.columns * self.shape.channels), self.kind)
 
     def _forward(self, level: Level, shift: int) -> list[Launch]:
-        """The approximation of a level, of the first one also the finest details where they are wanted."""
+        """The approximation of a level, for the first one also the finest details if needed."""
         arrays = (level.x, level.low, self.finest if level.number == 1 else self.nothing)
         keeps = (np.int32(not level.alone),)
         return [self._launch("low_", level, shift, arrays, keeps, f"level {level.number}")]
@@ -131,7 +133,7 @@ class Denoising:
     def _launch(
         self, part: str, level: Level, shift: int, arrays: tuple[Any, ...], more: tuple[Any, ...], name: str
     ) -> Launch:
-        """A forward or an inverse launch; of level 1 alone samples are shifted."""
+        """A forward or an inverse launch; only level 1 shifts samples."""
         forward, first = bool(part), level.number == 1
         across, segments, height = grid_of(self.ctx.task, level.number, forward)
         args = (*arrays, *self._extents(level, height), *self._moved(level, shift if first else 0), *more)
@@ -146,7 +148,7 @@ class Denoising:
         )
 
     def _kernel(self, part: str, first: bool) -> Any:
-        """A kernel for the first level, or for the others: their samples are approximations."""
+        """A kernel for the first level, or for the others, whose samples are approximations."""
         dtype = self.ctx.dtype if first else self.kind
         defines: dict[str, Any] = {
             "SAMPLE": CTYPES[dtype.name],
@@ -179,7 +181,7 @@ class Whole(Denoising):
         self.constants["indices"] = np.array(windows.places, np.int32)
 
     def plan(self) -> Plan:
-        """A launch a shift."""
+        """One launch per shift."""
         return self.ctx.plan(*self.thresholds.find(wanted=False), *map(self._whole, range(self.shifts)))
 
     def _levels(self) -> list[Level]:

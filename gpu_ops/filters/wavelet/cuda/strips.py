@@ -1,5 +1,5 @@
 """Strips of an image or a signal, in which blocks recompute details: their sizes, which the kernels compute as well,
-and the sectors that they move."""
+and the sectors that they load and store."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from gpu_ops.filters.wavelet.forms import BORDERS, sizes, work_type
 from gpu_ops.task import Task
 
 THREADS = {"image": 128, "signal": 256}
-"""Threads a block, by kind of input, where no knob says."""
+"""Threads per block, by kind of input, unless a knob sets it."""
 ROWS = 128
-"""Rows of a segment of an image, where no knob says."""
+"""Rows of a segment of an image, unless a knob sets it."""
 BATCH_BYTES = 32
 """Bytes of a column of the rows of an image between two barriers."""
 LEAST_ROWS, RESIDENT = 16, 2
-"""The fewest rows of a segment, and blocks per multiprocessor that are worth shorter segments."""
+"""The minimum rows of a segment, and the blocks per multiprocessor for which segments are shortened."""
 EACH = 4
-"""Coefficients a thread of a signal; the kernel says the same."""
+"""Coefficients per thread of a signal; the same constant is in the kernel."""
 WHOLE, MOST_LEVELS, SPARE, SPANS = 8, 16, 8, 1024
-"""Samples a thread of a tile with all levels; what the kernel says of it as well: levels, zeros after a window, and
-bytes that its spans take at most."""
+"""Samples per thread of a tile with all levels, and constants of its kernel: levels, zeros after a window, and the
+maximum bytes of its spans."""
 SECTOR, WARP = 32, 32
 Array = np.ndarray[Any, Any]
 
@@ -38,7 +38,7 @@ class Extents(NamedTuple):
 
 
 class Strips(NamedTuple):
-    """Sizes of what a block of threads has, which the kernels compute as well."""
+    """Sizes of a block's data, which the kernels compute as well."""
 
     taps: int
     periodic: bool
@@ -54,7 +54,7 @@ class Strips(NamedTuple):
 
     @property
     def reach(self) -> int:
-        """Tap t of coefficient k meets sample 2k + t - reach."""
+        """Tap t of coefficient k weights sample 2k + t - reach."""
         return self.taps // 2 - 1 if self.periodic else self.taps - 2
 
     @property
@@ -102,8 +102,8 @@ class Strips(NamedTuple):
 
 
 def height_of(rows: int, strips: int, most: int, multiprocessors: int) -> int:
-    """Rows of a segment: fewer than the `most` asked for where an image would not occupy all multiprocessors, more
-    where a grid has no more blocks."""
+    """Rows of a segment: fewer than the `most` requested if an image would not occupy all multiprocessors, more if a
+    grid has no more blocks."""
     while most > LEAST_ROWS and strips * -(-rows // most) < RESIDENT * multiprocessors:
         most //= 2
     return max(most, 1, -(-rows // MOST_BLOCKS))
@@ -126,7 +126,8 @@ def grid_of(task: Task, level: int, forward: bool) -> tuple[int, int, int]:
 
 
 class Windows(NamedTuple):
-    """The tile of a signal that has all levels: its samples, and where in shared memory windows and details begin."""
+    """The tile of a signal that has all levels: its samples, and the offsets of windows and details in shared
+    memory."""
 
     length: int
     places: tuple[int, ...]
@@ -134,8 +135,8 @@ class Windows(NamedTuple):
 
 
 def windows_of(task: Task) -> Windows | None:
-    """The tile of a signal whose levels are all in one launch; None where they are not: an image, an estimated
-    threshold, more around a tile than half of it, a periodic level of an odd number, too little shared memory."""
+    """The tile of a signal whose levels are all in one launch; None if that is impossible: for an image, an estimated
+    threshold, a halo larger than half of the tile, a periodic level of an odd number, too little shared memory."""
     params, strips = task.params, Strips.of(task)
     levels, taps = int(params["levels"]), strips.taps
     length, around = WHOLE * strips.threads, 2 * (taps - 1) * ((1 << levels) - 1)
@@ -158,9 +159,9 @@ def windows_of(task: Task) -> Windows | None:
 
 
 def counters(task: Task) -> Mapping[str, int]:
-    """The sectors that a plan loads and stores, where every row of a level is whole sectors: floating input of one
-    channel with a given threshold, signals in tiles with all levels, and warps that meet two rows of an image at most.
-    Of other tasks nothing is said."""
+    """The sectors that a plan loads and stores, if every row of a level is whole sectors: floating-point input of one
+    channel with a given threshold, signals in tiles with all levels, and warps that access at most two rows of an
+    image. {} for other tasks."""
     meta, params, strips = task.meta, task.params, Strips.of(task)
     extents = extents_of(task)
     plain = meta.channels == 1 and params["shifts"] == 1 and params["rule"] == "manual"
@@ -174,13 +175,13 @@ def counters(task: Task) -> Mapping[str, int]:
 
 
 def _of_tiles(task: Task, windows: Windows) -> Mapping[str, int]:
-    """Sectors of a signal whose tiles have all levels: their windows, a threshold a warp, and every sample stored."""
+    """Sectors of a signal whose tiles have all levels: their windows, a threshold per warp, and every sample stored."""
     strips, (_, columns), itemsize = Strips.of(task), extents_of(task)[0], work_type(task).itemsize
     loads = 0
     for begin in range(0, columns, windows.length):
         first, end = _window(task, begin, min(begin + windows.length, columns))
         places = _near(np.arange(first, end), columns, strips.periodic)
-        ahead = first % 8  # lanes begin with a sector
+        ahead = first % 8  # lanes begin at a sector boundary
         loads += _touched(places[: WARP - ahead], itemsize) + _touched(places[WARP - ahead :], itemsize)
         loads += strips.threads // WARP
     stores = 1 + columns * itemsize // SECTOR * (itemsize // 4)
@@ -188,7 +189,7 @@ def _of_tiles(task: Task, windows: Windows) -> Mapping[str, int]:
 
 
 def _window(task: Task, begin: int, end: int) -> tuple[int, int]:
-    """The samples that a tile of a signal fetches, from the first one to the end: as the kernel finds its spans."""
+    """The samples that a tile of a signal loads, from the first one to the end: computed like the kernel's spans."""
     strips, extents = Strips.of(task), extents_of(task)
     for _ in extents[1:]:
         fours = -(-(end - begin) // 4) * 4
@@ -278,12 +279,12 @@ def _restored_loads(task: Task, level: int) -> int:
 
 
 def _near(places: Array, n: int, periodic: bool) -> Array:
-    """Positions on an axis of n samples, mapped to inside; a periodic one is even here."""
+    """Positions on an axis of n samples, mapped inside; a periodic one is even here."""
     at = places % (n if periodic else 2 * n)
     return np.where(at < n, at, 2 * n - 1 - at)
 
 
 def _touched(places: Array, itemsize: int) -> int:
-    """Sectors of a row that warps touch whose lanes access these positions in order."""
+    """Sectors of a row accessed by warps whose lanes access these positions in order."""
     at = places * itemsize // SECTOR
     return sum(len(np.unique(at[k : k + WARP])) for k in range(0, len(at), WARP))

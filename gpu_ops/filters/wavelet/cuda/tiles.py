@@ -16,13 +16,13 @@ from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
 
 SHARED_FILE = "wavelet/4_shared.cu"
-"""The kernels of the forward transform, where only the inverse has a file of its own."""
+"""The kernels of the forward transform, for variants whose file has only the inverse."""
 Tile = tuple[int, int]
 """Rows, and values of a row."""
 
 
 def positions(width: int, channels: int) -> int:
-    """The positions that `width` values in order touch at most."""
+    """The maximum number of positions that `width` consecutive values access."""
     return (width - 1) // channels + 1 + (width % channels > 0)
 
 
@@ -45,7 +45,7 @@ def block_of(task: Task) -> Tile:
 
 
 def shared_values(task: Task) -> tuple[int, int]:
-    """Values in shared memory, forward and inverse: tiles, and what lies between the passes of an image."""
+    """Values in shared memory, forward and inverse: tiles, and intermediate results between the passes of an image."""
     block, taps, channels = block_of(task), LENGTHS[task.params["wavelet"]], task.meta.channels
     (rows, width), (inverse_rows, inverse_width) = (
         tile(block, taps, channels) for tile in (sample_tile, coefficient_tile)
@@ -61,7 +61,7 @@ def shared_bytes(task: Task) -> int:
 
 
 class Tiles(Transform):
-    """The launches of one plan, one a level each way."""
+    """The launches of one plan, one per level and direction."""
 
     def _analyse(self, level: int, x: Plane, low: Plane) -> list[Step]:
         return [self._level("forward", level, self.sizes[level], x, low)]
@@ -70,7 +70,7 @@ class Tiles(Transform):
         return [self._level("inverse", level, self.sizes[level - 1], x, low)]
 
     def _level(self, way: str, level: int, results: tuple[int, ...], x: Plane, low: Plane) -> Launch:
-        """A forward or an inverse level, a thread for each of the `results`, rows and columns."""
+        """A forward or an inverse level, one thread per each of the `results`, rows and columns."""
         task, channels, forward = self.ctx.task, self.lines.shape.channels, way == "forward"
         bands, detail_pitch = self._bands(level, low)
         planes = (x.values, *bands) if forward else (*bands, x.values)
@@ -87,15 +87,15 @@ class Tiles(Transform):
         return self.lines.over(kernel, results[0], results[1] * channels, args, name, shared, self._constants())
 
     def _step(self, part: str) -> Any:
-        """The kernel of a level one way."""
+        """The kernel of a level in one direction."""
         return self._kernel(part)
 
     def _limits(self, level: int) -> tuple[Any, ...]:
-        """What the inverse needs of thresholds: they were applied before."""
+        """The inverse's threshold arguments: none, because they were applied before."""
         return ()
 
     def _bands(self, level: int, low: Plane) -> tuple[tuple[Any, ...], int]:
-        """The memory of the level's bands, and how far rows of its details are apart."""
+        """The memory of the level's bands, and the pitch of its details."""
         names = ("detail",) if self.lines.shape.rank == 1 else ("horizontal", "vertical", "diagonal")
         details = [self.planes[level, name] for name in names]
         return (low.values, *(d.values for d in details)), details[0].pitch

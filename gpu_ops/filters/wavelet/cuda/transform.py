@@ -1,5 +1,5 @@
-"""The steps of the wavelet transform on a GPU: for each level along the rows, then along the columns; the inverse the
-other way round. Details lie in the pyramid, approximations between levels in memory of their own."""
+"""The steps of the wavelet transform on a GPU: for each level along the rows, then along the columns; the inverse in
+reverse order. Details are stored in the pyramid, approximations between levels in separate memory."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from gpu_ops.output_kinds import Band
 from gpu_ops.plan import DeviceArray, Fill, Launch, Step
 
 MOST_TAPS = 64
-"""Taps of a filter in constant memory; its kernel says the same."""
+"""Maximum taps of a filter in constant memory; the same constant is in its kernel."""
 ROWS, COLUMNS = "rows", "columns"
 
 
 class Way(NamedTuple):
-    """How a kernel file does it: its taps are in constant memory, or in global memory; in the inverse a thread gathers
-    what its sample needs, or scatters what its coefficients give, onto zeros. In tiles of shared memory a whole level
-    is one launch; fused, it thresholds the details that the inverse loads. Grouped, several levels are one
-    launch; lifted, a level is computed by lifting. Both are fused."""
+    """The method of a kernel file: its taps are in constant memory, or in global memory; in the inverse a thread
+    gathers the coefficients of its sample, or scatters the contributions of its coefficients, onto zeros. In tiles of
+    shared memory a whole level is one launch; fused, it thresholds the details that the inverse loads. Grouped, several
+    levels are one launch; lifted, a level is computed by lifting. Both are fused."""
 
     in_constant: bool = True
     scatters: bool = False
@@ -68,7 +68,7 @@ class Transform:
         return steps
 
     def _analyse(self, level: int, x: Plane, low: Plane) -> list[Step]:
-        """From the approximation of the level before to that of this one, and its details."""
+        """From the approximation of the previous level to that of this one, and its details."""
         (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
         if self.lines.shape.rank == 1:
             return [self._forward(ROWS, level, x, low, self.planes[level, "detail"], n, half, rows)]
@@ -80,7 +80,7 @@ class Transform:
         return steps
 
     def _synthesise(self, level: int, low: Plane, x: Plane) -> list[Step]:
-        """The other way round."""
+        """In reverse order."""
         (rows, n), (half_rows, half) = self.sizes[level - 1], self.sizes[level]
         if self.lines.shape.rank == 1:
             return self._inverse(ROWS, level, low, self.planes[level, "detail"], x, n, half, rows)
@@ -96,7 +96,7 @@ class Transform:
         return [plane(memory, rows, half * self.lines.shape.channels) for memory in self._halves_memory]
 
     def _approximation(self, level: int, samples: DeviceArray) -> Plane:
-        """Where the approximation of a level lies: level 0 are the samples, the last one is in the pyramid."""
+        """The position of the approximation of a level: level 0 are the samples, the last one is in the pyramid."""
         rows, columns = self.sizes[level]
         if level == len(self.sizes) - 1:
             return self.planes[level, "approximation"]
@@ -139,7 +139,8 @@ class Transform:
         return self.ctx.kernel(part, REAL=self.lines.real, BORDER=BORDERS.index(self.ctx.params["border"]))
 
     def _bank(self) -> Any:
-        """Low and high forward, reversed, then low and high inverse; in constant memory each has MOST_TAPS elements."""
+        """Low and high of the forward transform, reversed, then low and high of the inverse; in constant memory each
+        has MOST_TAPS elements."""
         filters = taps_of(self.ctx.params["wavelet"])
         bank = np.zeros((4, MOST_TAPS if self.way.in_constant else self.taps), self.lines.kind)
         bank[:, : self.taps] = (filters.dec_lo[::-1], filters.dec_hi[::-1], filters.rec_lo, filters.rec_hi)
@@ -163,7 +164,7 @@ class Transform:
 
 
 def band_plane(band: Band, pyramid: DeviceArray, lines: Lines) -> Plane:
-    """Where a band of the pyramid lies."""
+    """The position of a band of the pyramid."""
     channels, rank = lines.shape.channels, lines.shape.rank
     pitch = pyramid.shape[rank - 1] * channels
     rows, columns = band.shape if rank == 2 else (1, band.shape[0])

@@ -25,9 +25,9 @@ from gpu_ops.types import Counts, Rule, Trial, Variant
 from gpu_ops.variant import Trials
 
 AROUND = ("wavelet/median.cu", "wavelet/thresholds.cu", "wavelet/risk.cu", "wavelet/shrink.cu", "wavelet/samples.cu")
-"""The kernels around the transform, which all variants have."""
+"""The kernels around the transform, common to all variants."""
 SHRUNK = tuple(file for file in AROUND if file != "wavelet/shrink.cu")
-"""Those around a transform that applies the thresholds itself."""
+"""The same for a transform that applies the thresholds itself."""
 GLOBAL = (
     "A direct port of the source: one thread per output pair; it loads every tap and every sample from global memory."
 )
@@ -90,7 +90,7 @@ class Denoising:
         return Plan(tuple(steps), outputs)
 
     def _gaps(self) -> list[Step]:
-        """The parts of a pyramid that belong to no band are zeros where it is shown."""
+        """The parts of a pyramid that belong to no band are zeroed if it is an output."""
         used = sum(math.prod(band.shape) for band in forms.bands_of(self.ctx.task)) * self.shape.channels
         return [Fill(self.pyramid, 0, "clear the gaps")] if self.parts and used < self.pyramid.size else []
 
@@ -100,7 +100,7 @@ def _planned(way: Way) -> Callable[[PlanContext], Plan]:
 
 
 def operations(task: Task) -> int:
-    """Those of filters, and of what is around them."""
+    """The operations of filters, and of the other kernels."""
     return counted(task, forms.work(task).flops)
 
 
@@ -110,7 +110,7 @@ The finest band of the taller one has more parts than a block has threads."""
 
 
 def _trials(kind: Kind, rows: int, knobs: Values, rules: Sequence[str] = ("BayesShrink", "SURE")) -> Trials:
-    """Cases in which blocks go on with other lines, and with the parts of others, by these knobs."""
+    """Cases in which blocks loop over further lines, and parts of others, with these knobs."""
     params = {"wavelet": "db4", "levels": 1, "result": "parts"}
     shape = (TALLER,) if kind == "signal" else (TALLER, 1)
     found = [Trial(shape, "float32", "random", params | {"rule": rule}, knobs) for rule in rules]
@@ -156,7 +156,7 @@ def _lifting(trials: Trials, *sides: Param) -> Variant:
 
 
 def variants(kind: Kind) -> tuple[Variant, ...]:
-    """The ladder of signals or of images."""
+    """The ladder for signals or for images."""
     image, tile, fused = kind == "image", shared_fits(shared_bytes), Way(in_tiles=True, fused=True)
     sides = (levels.TILE,) if image else ()
     one_row = _trials(kind, LINES, {"block": 16})

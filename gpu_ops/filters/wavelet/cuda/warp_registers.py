@@ -1,4 +1,4 @@
-"""Signals by independent warps, each of which has all levels of a tile in its registers: what they take, and their
+"""Signals by independent warps, each of which has all levels of a tile in its registers: supported tasks, and
 launches."""
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from gpu_ops.task import Task
 
 FILE = "wavelet/10_warp_registers.cu"
 SPARE = 4
-"""Values between the samples of two lanes in shared memory; the kernel says the same."""
+"""Values between the samples of two lanes in shared memory; the same constant is in the kernel."""
 
 
 def levels_of(task: Task) -> int:
-    """How often what one level needs around its samples all levels need."""
+    """The ratio between the neighbouring samples that all levels need and those that one level needs."""
     return (1 << int(task.params["levels"])) - 1
 
 
@@ -32,17 +32,17 @@ def has_even_levels(task: Task) -> bool:
 
 
 def fits(task: Task) -> bool:
-    """Whether a lane's samples halve at all levels, and a warp has all levels of half of its samples at least."""
+    """Whether a lane's samples halve at all levels, and a warp has all levels of at least half of its samples."""
     lane = Lane.of(task)
     halves = lane.each % (1 << task.params["levels"]) == 0
     return halves and 2 * lane.width(INVERSE, levels_of(task)) >= WARP * lane.each
 
 
 class Registers(Denoising):
-    """A signal with all its levels in one launch, a tile a warp."""
+    """A signal with all its levels in one launch, one tile per warp."""
 
     def plan(self) -> Plan:
-        """A launch a shift."""
+        """One launch per shift."""
         return self.ctx.plan(*map(self._tiles, range(self.shifts)))
 
     def _levels(self) -> list[Level]:

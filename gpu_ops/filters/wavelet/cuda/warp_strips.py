@@ -1,4 +1,4 @@
-"""Images by independent warps, each of which marches down a strip of columns: three variants, by what becomes of the
+"""Images by independent warps, each of which streams down a strip of columns: three variants, by the treatment of the
 details of the first two levels, and their launches."""
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from gpu_ops.plan import DeviceArray, Launch, Step
 from gpu_ops.task import Task
 
 FOUR, MOST = 4, 1 << 31
-"""Samples that move at once, and positions that no image may have: bytes of a row are ints."""
+"""Samples loaded at once, and the limit on an image's positions: bytes of a row are ints."""
 LEAST_ROWS, WARPS, MOST_WARPS, SHORT = 8, 8, 12, 10
-"""The fewest rows of a segment; the warps of a multiprocessor, all at a time, where memory is what takes the time, and
-where two levels of filters of more taps than that have much to compute: registers suffice for so many."""
+"""The minimum rows of a segment, and the resident warps per multiprocessor if the launch is memory-bound, and if two
+levels of filters with more taps than this are compute-bound: registers suffice for so many."""
 
 
 class Rung(Enum):
-    """The variants, by their kernel files: details stored, those of the first level recomputed, and so that the first
-    two levels share their launches."""
+    """The variants, by their kernel files: details stored, those of the first level recomputed, and the same with
+    shared launches of the first two levels."""
 
     STORED = "wavelet/11_warp_strips.cu"
     RECOMPUTED = "wavelet/12_warp_recomputed.cu"
@@ -59,16 +59,16 @@ def in_fours(task: Task, level: int) -> bool:
 
 
 def two_at_once(task: Task, rung: Rung) -> tuple[bool, bool]:
-    """Whether the first two levels share the forward launch, and the inverse one. An estimated threshold is not known
-    before the details of the first level are, so only a given one lets them share the forward launch."""
+    """Whether the first two levels share the forward launch, and the inverse one. An estimated threshold is unknown
+    until the details of the first level are computed, so only a given one lets them share the forward launch."""
     two = rung is Rung.TWO_LEVELS
     return two and task.params["rule"] == "manual", two
 
 
 def stores(task: Task, level: int, rung: Rung) -> bool:
-    """Whether a level stores its details. A quarter of the samples and less stay in a cache, where they cost less than
-    recomputed details; those of the first level depend on the variant. The last level has its forward and its inverse
-    transform in one launch, unless two levels share theirs."""
+    """Whether a level stores its details. Those of a quarter of the samples or less stay in a cache, where they cost
+    less than recomputation; those of the first level depend on the variant. The last level has its forward and its
+    inverse transform in one launch, unless two levels share theirs."""
     if level > task.params["levels"] or not streams(task, level):
         return False
     if level == task.params["levels"]:
@@ -85,8 +85,8 @@ class Grid(NamedTuple):
 
 
 def grid_of(task: Task, level: int, part: Part) -> Grid:
-    """As many segments as give every multiprocessor its warps, all at a time. Of two levels that are one launch `level`
-    is the second one forward, the first one inverse: its rows are those that the launch writes."""
+    """As many segments as give every multiprocessor its resident warps. If two levels are one launch, `level` is the
+    second one forward, the first one inverse: its rows are those that the launch writes."""
     lane, (rows, columns) = Lane.of(task), extents_of(task)[level if part.forward else level - 1]
     samples = columns * (4 if part.two else 2) if part.forward else columns
     strips = -(-samples // lane.width(part))
@@ -98,7 +98,7 @@ def grid_of(task: Task, level: int, part: Part) -> Grid:
 
 
 class Kernel(NamedTuple):
-    """A kernel of a level: its file, and what it does."""
+    """A kernel of a level: its file, and its work."""
 
     of: Rung
     part: Part
@@ -116,7 +116,8 @@ BOTH, RECOMPUTE_BOTH = Kernel(Rung.TWO_LEVELS, TWO_FORWARD), Kernel(Rung.TWO_LEV
 
 
 class Streaming(Denoising):
-    """A plan of a variant whose levels are marched, as far as that is possible; blocks do the others."""
+    """A plan of a variant whose levels are processed by independent warps as far as possible; blocks process the
+    others."""
 
     in_planes = True
 
@@ -127,13 +128,13 @@ class Streaming(Denoising):
         self.stored = {level.number: self._details(level) for level in storing}
 
     def _details(self, level: Level) -> tuple[DeviceArray, DeviceArray]:
-        """Where a level stores its details: the mixed ones, and those that are high both ways."""
+        """The memory for a level's details: the mixed ones, and those that are high in both directions."""
         rows, columns = level.results
         finest = self.finest if self.noise and level.number == 1 else self._band(level.results)
         return self._band(Extents(2 * rows, columns)), finest
 
     def _given(self) -> list[Step]:
-        """Marched levels have a given threshold from their launch."""
+        """These levels have a given threshold from their launch."""
         return [] if all(streams(self.ctx.task, level.number) for level in self.levels) else super()._given()
 
     def _wanted(self, number: int) -> tuple[bool, bool]:
@@ -177,7 +178,7 @@ class Streaming(Denoising):
         strips, segments, height = grid_of(self.ctx.task, number + (of.part is TWO_FORWARD), of.part)
         value = () if forward else (np.float64(self.ctx.params["value"]),)
         args = (*arrays, *map(np.int32, (*level.samples, *results, height)), *last, *value)
-        # The first launch of a plan begins when all before it has ended: another run of the same plan, for one.
+        # The first launch of a plan waits for all previous work, for example another run of the same plan.
         first = number == 1 and (forward or (level.alone and not self.noise))
         levels = f"levels {number} and {number + 1}" if of.part.two else f"level {number}"
         return Launch(

@@ -1,4 +1,4 @@
-"""The variants of independent warps: what they take, how much they compute, and how large their samples may be."""
+"""The variants of independent warps: supported tasks, operations, and the largest magnitude of samples."""
 
 from __future__ import annotations
 
@@ -120,26 +120,26 @@ OF_REGISTERS = (
 
 
 def _filtering(task: Task) -> int:
-    """The operations of the filters: fewer where they are a lattice or lifting steps."""
+    """The operations of the filters: fewer if they are a lattice or lifting steps."""
     return operations_of(task.params["wavelet"], task.params["border"], forms.work(task).flops)
 
 
 def _recomputed(rung: Rung, task: Task) -> int:
-    """The operations that the inverse transform repeats: of those of the forward one three eighths, or nine of 32 where
-    the first level is not the last, whose details alone are recomputed with the approximation."""
+    """The operations that the inverse transform repeats: three eighths of those of the forward one, or nine of 32 if
+    the first level, of which only the details are recomputed with the approximation, is not the last."""
     first = task.params["levels"] > 1
     return 0 if first and stores(task, 1, rung) else _filtering(task) // 2 * (9 if first else 12) // 32
 
 
 def _growth(task: Task) -> float:
-    """How many times as large as coefficients values may become on the way: of an image two axes forward and inverse,
-    of a signal all levels forward and one inverse."""
+    """The maximum intermediate gain relative to coefficients: for an image two axes forward and inverse, for a signal
+    all levels forward and one inverse."""
     turns = 4 if task.meta.of_kind.rank == 2 else int(task.params["levels"]) + 1
     return growth_of(task.params["wavelet"], task.params["border"], turns)
 
 
 def _predicted(of: Callable[[Task], Mapping[str, int]], task: Task) -> Mapping[str, int]:
-    """The sectors that a plan loads and stores; nothing is said of tasks whose warps meet more than rows of floats."""
+    """The sectors that a plan loads and stores; {} for tasks whose warps access more than rows of floats."""
     meta, params = task.meta, task.params
     plain = meta.channels == 1 and params["shifts"] == 1 and params["rule"] == "manual" and meta.dtype == "float32"
     return of(task) if plain else {}
