@@ -178,7 +178,7 @@ def advance(done: int, total: int) -> None:
 
 
 def aside(what: str) -> None:
-    """Tell the listener what takes time besides the work itself, such as "compiling"; "" for nothing more."""
+    """Inform the listener about what takes time besides the work itself, such as "compiling"; "" for nothing more."""
     listener = _listener.get()
     if listener is not None and listener.tell is not None:
         listener.tell(what)

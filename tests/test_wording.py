@@ -98,12 +98,16 @@ def test_names_that_people_type_say_what_they_are() -> None:
     assert [name for name in sorted(names) if name.split()[1] in OLD_NAMES] == []
 
 
-def _messages(path: Path) -> Iterator[str]:
-    """The texts of a module that are no docstrings and have several words."""
+def _private_in(path: Path) -> Iterator[tuple[list[str], str]]:
+    """Private words in the docstrings of a module, without the names in them, and in its messages: other texts of
+    several words."""
     docstrings = {id(node.value) for node in nodes(path) if isinstance(node, ast.Expr)}
     for node in nodes(path):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            yield from [node.value] if node.value.count(" ") > 1 else []
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") > 1:
+            is_message = id(node) not in docstrings
+            text = node.value if is_message else re.sub(r"`[^`]*`", "", node.value)
+            words = private_words(text, MESSAGES if is_message else PRIVATE)
+            yield from [(words, text)] if words else []
 
 
 @pytest.mark.parametrize("folder", ["gpu_ops", "app"])

@@ -9,7 +9,7 @@ from typing import Any
 
 Figures = dict[str, Any]
 RESULTS = ("serial", "parallel", "opencv")
-"""Variants of a box whose results are beside the input in four panes."""
+"""Variants of a box whose results are next to the input in four panes."""
 
 
 def radius(quick: bool) -> Figures:

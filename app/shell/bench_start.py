@@ -1,5 +1,5 @@
 """From the start of the program to its first paint and its first verified picture, for `kernelscope window-bench`; each
-beside a bare window of PySide6 and pyqtgraph, because hosts differ by a factor of 2.5."""
+next to a bare window of PySide6 and pyqtgraph, because hosts differ by a factor of 2.5."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def shortest_needed(texts: Sequence[str], metrics: QFontMetrics | QFontMetricsF,
 
 
 def clauses(text: str, between: str = ", ") -> tuple[str, ...]:
-    """Ever fewer whole clauses of a text, from its beginning: "a, b, c", "a, b", "a"."""
+    """The whole clauses of a text, from its beginning, one fewer each time: "a, b, c", "a, b", "a"."""
     parts = text.split(between)
     return tuple(between.join(parts[:count]) for count in range(len(parts), 0, -1))
 

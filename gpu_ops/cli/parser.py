@@ -143,7 +143,7 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
 
 
 def _add_sweep(parser: argparse.ArgumentParser) -> None:
-    """What varies, and what is shown beside times or in their place."""
+    """What varies, and what is shown next to times or in their place."""
     parser.add_argument(
         "--over",
         action="append",

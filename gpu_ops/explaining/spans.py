@@ -25,10 +25,10 @@ MARKS = ", ".join(f"{SYMBOLS[e]} {name}" for e, name in ENGINES.items())
 
 @dataclass(frozen=True)
 class Rates:
-    """How fast the parts of a machine are: bytes per second of each, and the seconds that a step takes beside its
+    """How fast the parts of a machine are: bytes per second of each, and the seconds that a step takes on top of its
     bytes. A kernel's bytes are those of the arrays that it is given. `host`: one thread copies; `threads`: several do;
     `migration`: pages of managed memory migrate on access; `locking`: pages are locked, which takes `lock_latency`
-    seconds beside the pages. `machine` is the one that they were recorded on, "" where a person chose them."""
+    seconds in addition to the pages. `machine` is the one that they were recorded on, "" where a person chose them."""
 
     upload: float
     download: float

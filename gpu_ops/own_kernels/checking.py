@@ -104,7 +104,7 @@ Status = Literal["right", "wrong", "failed"]
 class Verdict:
     """The result for one file: "failed" where it does not compile, reaches a limit or crashes. `text` is the reason or
     the first wrong case, `findings` are those of the simulated GPU at the counted launch, `counters` per element of the
-    result, beside those of the `shipped` kernel. Equal for equal files on every machine."""
+    result, next to those of the `shipped` kernel. Equal for equal files on every machine."""
 
     file: str
     hash: str

@@ -125,7 +125,7 @@ def read_file(path: str | Path, folders: Sequence[str | Path] = ()) -> OwnFile:
 
 
 def _inside(folder: Path, name: str) -> Path | None:
-    """The header of that name in a folder; None where there is none, or where it lies outside."""
+    """The header of that name in a folder; None where there is none, or where it is outside."""
     file, top = (folder / name).resolve(), folder.resolve()
     return file if file.is_relative_to(top) and file.is_file() else None
 

@@ -14,7 +14,7 @@ MOST_OUTPUT_PANES = 4
 
 @dataclass(frozen=True)
 class OutputOf:
-    """The output of a result, by its id, that has a pane of its own beside the present output of all results."""
+    """The output of a result, by its id, that has a pane of its own next to the present output of all results."""
 
     id: str
     output: str

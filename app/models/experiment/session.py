@@ -329,7 +329,7 @@ class Session(QObject):
         self._set(replace(self._choice, differences=kept))
 
     def set_board(self, board: Board, same_step: bool = False) -> None:
-        """Lay results out, and compare them, like this; `same_step` is that of set_params."""
+        """Arrange results and compare them like this; `same_step` is that of set_params."""
         self._set(replace(self._choice, board=board), same_step=same_step)
 
     def set_baseline(self, variant: str) -> None:

@@ -106,8 +106,8 @@ def _run(raw: QRawFont, glyphs: Array, x: Array, y: Array) -> QGlyphRun:
 
 
 class _Letters:
-    """The letters of texts, joined: the `kinds` of letters, of each letter the index of its `kind` and its offset in
-    its text, and the `widths` of the texts."""
+    """The letters of all texts in one sequence: the `kinds` of letters, of each letter the index of its `kind` and its
+    offset in its text, and the `widths` of the texts."""
 
     def __init__(self, metrics: QFontMetricsF, letters: str, lengths: Array) -> None:
         codes, self.kind = np.unique(np.frombuffer(letters.encode("utf-32-le"), np.uint32), return_inverse=True)

@@ -1,4 +1,4 @@
-"""How the session lays results out and compares them, beside the results of the visible view."""
+"""How the session arranges results and compares them, next to the results of the visible view."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.views.results.result_view import ResultView
 
 
 class KeptDifferences(QObject):
-    """Gives each view of pictures the differences whose sides it shows, so that one of the input stands beside results
+    """Gives each view of pictures the differences whose sides it shows, so that one of the input is next to results
     of the input's kind alone. `action` keeps or removes the difference that somebody looks at, `jump` goes to its
     largest value; views have a button for each, and their panes one that removes.
 

@@ -35,7 +35,7 @@ class Links:
         self._pictures, self._session = pictures, session
 
     def in_view(self) -> Spans:
-        """What is visible of the input, where results lie on its grid: rows and columns, or samples; () for all."""
+        """What is visible of the input, where results are on its grid: rows and columns, or samples; () for all."""
         input, view = self._session.input, self._pictures.view_with(INPUT)
         if input is None or not self._pictures.placed:
             return ()

@@ -86,7 +86,7 @@ class Buttons(QWidget):
 
 class OutputBar(QWidget):
     """The outputs of a filter and the scales of the present output; hidden where there is nothing to choose. `beside`
-    has a menu, filled from elsewhere, of outputs for a pane beside the present one."""
+    has a menu, filled from elsewhere, of outputs for a pane next to the present one."""
 
     def __init__(self, output: Callable[[str], None], scale: Callable[[str], None], parent: QWidget) -> None:
         super().__init__(parent)
@@ -100,7 +100,7 @@ class OutputBar(QWidget):
         row.setContentsMargins(unit, unit // 2, unit, 0)
         self.beside = named(QToolButton(self), "outputBeside", title=self.tr("Beside"))
         self.beside.setText(self.tr("Beside"))
-        self.beside.setToolTip(self.tr("Show another output in a pane of its own, beside the present one"))
+        self.beside.setToolTip(self.tr("Show another output in a pane of its own, next to the present one"))
         self.beside.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.beside.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.menu = QMenu(self)

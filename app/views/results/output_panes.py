@@ -1,4 +1,4 @@
-"""Other outputs of results beside the present one: each has a pane of its own, in the view that suits its kind."""
+"""Other outputs of results next to the present one: each has a pane of its own, in the view that suits its kind."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def params_for(session: Session, output: Output) -> dict[str, Any] | None:
 
 
 class OutputPanes(QObject):
-    """The panes of other outputs that the session has, in the room beside the results. The output bar offers one more,
+    """The panes of other outputs that the session has, next to the results. The output bar offers one more,
     for the result that somebody looks at, else the first one."""
 
     def __init__(self, pictures: Pictures, session: Session, results: Results) -> None:

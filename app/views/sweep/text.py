@@ -269,7 +269,7 @@ def _missing_side(sweep: Sweep, lines: Sequence[Line]) -> list[str]:
 
 
 def _ghosts(sweep: Sweep) -> list[str]:
-    """How to see the lines of a recorded GPU beside those of a CPU."""
+    """How to see the lines of a recorded GPU next to those of a CPU."""
     if sweep.ghosts:
         return [translate("Sweep", "Choose a recorded GPU to see one.")]
     if not sweep.for_ghosts:

@@ -40,9 +40,9 @@ def value_text(counter: str, value: float) -> str:
 
 
 class CountedBars:
-    """Lays out the bars of these counters between `left` and `right`: beside each other where there is room, under the
+    """Lays out the bars of these counters between `left` and `right`: next to each other where there is room, under the
     names of the counters; below each other, each with its name, where the ladder is `narrow`. In a `compact` ladder,
-    which is narrow, they are beside each other too, each below its value."""
+    which is narrow, they are next to each other too, each below its value."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ ZERO, NEAREST, WRAP = BORDERS.index("zero"), BORDERS.index("nearest"), BORDERS.i
 
 
 class _Compiler(event.Listener):  # type: ignore[misc]
-    """Tells the user that a loop is being compiled: once on a machine, it takes seconds."""
+    """Informs the user that a loop is being compiled: once on a machine, it takes seconds."""
 
     def on_start(self, event: Any) -> None:
         aside("compiling")

@@ -50,7 +50,7 @@ def exchanges(columns: int, itemsize: int, across: int) -> int:
 
 
 def values_across(columns: int, itemsize: int, across: int) -> int:
-    """Values of a row that a block of `across` threads a row stores. Of lanes that exchange words the last one of a
+    """Values of a row that a block of `across` threads per row stores. Of lanes that exchange words the last one of a
     warp stores none: it has the vector of the next warp's first lane."""
     lanes = across - across // WARP if exchanges(columns, itemsize, across) else across
     return lanes * vector_of(itemsize)

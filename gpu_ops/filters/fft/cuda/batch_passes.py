@@ -109,7 +109,7 @@ def _is_halved(passes: Passes, batch: Batch) -> bool:
 
 
 def rows(passes: Passes, batch: Batch, y: DeviceArray, apart: int) -> None:
-    """The rows of all tiles; those of a tile lie `apart` numbers apart in y, times channels and tiles across."""
+    """The rows of all tiles; those of a tile are `apart` numbers apart in y, times channels and tiles across."""
     n, numbers, ends, source = read(batch, passes.scheme.pack)
     c = batch.channels
     lines = Lines(n, batch.rows * batch.across * c, c, batch.across)
@@ -134,7 +134,7 @@ def columns(passes: Passes, batch: Batch, x: DeviceArray, apart: int, y: DeviceA
 
 
 def _turned_over(passes: Passes, batch: Batch, y: DeviceArray) -> None:
-    """Rows stored as columns, twice: between, a tile's columns lie one after the other."""
+    """Rows stored as columns, twice: between, a tile's columns follow one another."""
     n, numbers, ends, source = read(batch, passes.scheme.pack)
     h, bins, across, c = batch.height, batch.bins, batch.across, batch.channels
     between = passes.empty(batch.rows * across * bins * c)

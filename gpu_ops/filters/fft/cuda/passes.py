@@ -350,7 +350,7 @@ class Passes:
 
 def parts_of(n: int, fit: Fit, scheme: Scheme, knobs: Mapping[str, Value], beside: int = 0) -> tuple[int, ...] | None:
     """The lengths of a line's parts, None where it is one. A block shall have neighbouring lines of `beside` bytes side
-    by side, 0 where lines do not lie so."""
+    by side, 0 where lines are not in that order."""
     fewest, wanted = max(-(-beside // (2 * fit.itemsize)), 1), knobs.get("parts", NEEDED)
     fits = fit.has(n, fewest)
     if not scheme.split or (fits and wanted not in (ALL, THREE) and not (wanted == COLUMNS and beside)):
