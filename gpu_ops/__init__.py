@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from gpu_ops.report.provenance import machine
     from gpu_ops.running.applying import apply, forget_plans
     from gpu_ops.running.quality import structural_similarity
-    from gpu_ops.running.remaking import from_origin
+    from gpu_ops.running.recreate import from_origin
     from gpu_ops.running.runner import default_picks, run_experiment
     from gpu_ops.types import Experiment, Input, Pick, Run
 
@@ -110,7 +110,7 @@ _HOMES = {
     "report_of": "report.files",
     "run_experiment": "running.runner",
     "structural_similarity": "running.quality",
-    "from_origin": "running.remaking",
+    "from_origin": "running.recreate",
     "judge_by_reports": "explaining.judging",
     "machine": "report.provenance",
     "recorded_reports": "explaining.judging",

@@ -175,7 +175,7 @@ def holds(when: Mapping[str, tuple[Value, ...]], values: Values) -> bool:
     return all(values[name] in allowed for name, allowed in when.items())
 
 
-def with_names_of_today(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
+def with_current_names(params: Sequence[Param], values: Mapping[str, Any]) -> dict[str, Any]:
     """The values, with former parameter names replaced by the current ones."""
     names = {old: p.name for p in params for old in p.formerly}
     return {names.get(name, name): value for name, value in values.items()}
@@ -183,7 +183,7 @@ def with_names_of_today(params: Sequence[Param], values: Mapping[str, Any]) -> d
 
 def check_values(params: Sequence[Param], values: Mapping[str, object], owner: str) -> dict[str, Value]:
     """All values checked, with defaults for missing ones. Raises ParamError for unknown names and invalid values."""
-    by_name, values = {p.name: p for p in params}, with_names_of_today(params, values)
+    by_name, values = {p.name: p for p in params}, with_current_names(params, values)
     unknown = sorted(set(values) - set(by_name))
     if unknown:
         names = ", ".join(by_name) or "none"

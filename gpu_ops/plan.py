@@ -326,7 +326,7 @@ class Device(Protocol):
         """Another device of this machine, with the same edits, which can access this one's memory by peer copies.
         Raises PeerMissing."""
 
-    def at_work(self) -> AbstractContextManager[None]:
+    def as_current(self) -> AbstractContextManager[None]:
         """A context in which this is the thread's current device, for libraries that are called directly."""
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:

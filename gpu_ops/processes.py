@@ -103,7 +103,7 @@ class LineProcess:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 
-    def death(self) -> str:
+    def exit_reason(self) -> str:
         """How a process that answered None ended: "by signal 11" or "with code 1"."""
         with suppress(subprocess.TimeoutExpired):  # it is running but has closed its pipe, or sent invalid JSON
             self._process.wait(PATIENCE)

@@ -79,16 +79,16 @@ def cuda(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Filter and variant of the plans that are made to be kept."""
-    from gpu_ops.running import kept
+    from gpu_ops.running import reusable_plan
 
     made: list[str] = []
-    real = kept.make_plan
+    real = reusable_plan.make_plan
 
     def make(filter: Any, variant: Any, *rest: Any) -> Any:
         made.append(f"{filter.id} {variant.id}")
         return real(filter, variant, *rest)
 
-    monkeypatch.setattr(kept, "make_plan", make)
+    monkeypatch.setattr(reusable_plan, "make_plan", make)
     return made
 
 
@@ -126,13 +126,13 @@ def compiled_once(request: pytest.FixtureRequest) -> Iterator[None]:
     on. A sixth of the time goes to it otherwise."""
     real, folder = compiler._made, _compiled(request.config) if hasattr(request.config, "cache") else None
 
-    def made(isolated: bool, *program: Any) -> nvrtc.Made:
+    def made(isolated: bool, *program: Any) -> nvrtc.CompileResult:
         assert folder is not None
         name = hashlib.sha256(repr((program, nvrtc.nvrtc_version())).encode()).hexdigest()
         path = folder / name
         with suppress(FileNotFoundError):
             os.utime(path)
-            return nvrtc.Made(*pickle.loads(zlib.decompress(path.read_bytes())))
+            return nvrtc.CompileResult(*pickle.loads(zlib.decompress(path.read_bytes())))
         answer = real(False, *program)  # a process for each worker would compile no less
         part = path.with_suffix(f".{os.getpid()}")
         part.write_bytes(zlib.compress(pickle.dumps(tuple(answer)), 1))

@@ -27,9 +27,9 @@ def row(variant: str, seconds: float, shape: tuple[int, ...] = LINES, **more: An
     timing = Timing("kernel", "cuda-event", seconds, seconds, seconds, seconds, 20, "", "stream")
     lines: dict[str, Any] = {"filter": "fft_batch1d", "params": {"numbers": "complex", "points": 1024}}
     image: dict[str, Any] = {"filter": "fft_batch2d", "params": {"numbers": "complex", "tile": 0}}
-    told: dict[str, Any] = {"device": "cuda:0", "knobs": {}, "ok": True, "dtype": "float32", "mode": "stream"}
-    told |= {"stages": {"kernel": timing}, "clock": "cuda-event", **(lines if len(shape) == 1 else image)}
-    return Row(variant=variant, shape=shape, **told | more)
+    events: dict[str, Any] = {"device": "cuda:0", "knobs": {}, "ok": True, "dtype": "float32", "mode": "stream"}
+    events |= {"stages": {"kernel": timing}, "clock": "cuda-event", **(lines if len(shape) == 1 else image)}
+    return Row(variant=variant, shape=shape, **events | more)
 
 
 def image(variant: str, seconds: float, side: int, **more: Any) -> Row:

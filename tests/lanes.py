@@ -65,7 +65,7 @@ def each_once(*axes: Sequence[Any]) -> list[Any]:
     return [values if place in diagonal else _thorough(values) for place, values in combined]
 
 
-def todays(values: Sequence[Any], count: int, name: Callable[[Any], str], more: int | None = None) -> list[Any]:
+def daily_subset(values: Sequence[Any], count: int, name: Callable[[Any], str], more: int | None = None) -> list[Any]:
     """The values of a parametrisation (tuples for several parameters), of which the default lane tries `count` a day
     and the thorough lane `more` of the others, or all where it is None: other ones tomorrow, so that all have their
     turn. The full lane tries the rest. The name of a test says which value it tried, and that test can be run on any
@@ -77,13 +77,15 @@ def todays(values: Sequence[Any], count: int, name: Callable[[Any], str], more: 
 
 def choices_today(count: int, *axes: Iterable[Any]) -> list[Any]:
     """All combinations of some choices, as a parametrisation, of which the default lane tries `count` a day."""
-    return todays(list(product(*axes)), count, lambda values: "-".join(getattr(v, "__name__", str(v)) for v in values))
+    return daily_subset(
+        list(product(*axes)), count, lambda values: "-".join(getattr(v, "__name__", str(v)) for v in values)
+    )
 
 
 def variants_today(pairs: Sequence[tuple[Filter, Variant]], count: int, more: int | None = None) -> list[Any]:
     """Filters with their variants, as a parametrisation, of which the default lane tries `count` a day, and the
     thorough one `more` of the others."""
-    return todays(pairs, count, lambda pair: f"{pair[0].id}-{pair[1].id}", more)
+    return daily_subset(pairs, count, lambda pair: f"{pair[0].id}-{pair[1].id}", more)
 
 
 def of_one_kind(filter: Filter, variant: Variant) -> bool:

@@ -106,8 +106,8 @@ def test_a_variant_is_a_kernel_file_and_one_entry(tree: Path) -> None:
     add_variant(tree)
     assert places(tree) == ["gpu_ops/filters/mean/__init__.py", "gpu_ops/kernels/mean1d/6_again.cu"]
     assert "again       cuda  A toy." in did(tree, "-m", "gpu_ops", "list", "mean1d")
-    told = did(tree, "-m", "gpu_ops", "run", "mean1d", "--variant", "again", "--device", "sim")
-    assert "again" in told and "right" in told
+    events = did(tree, "-m", "gpu_ops", "run", "mean1d", "--variant", "again", "--device", "sim")
+    assert "again" in events and "right" in events
     assert "1 sample read" in did(tree, "-m", "gpu_ops", "xray", "mean1d", "again")
     count, wrong = did(tree, "-c", CONTRACT, "mean1d", "again", "sim", "8").split(maxsplit=1)
     assert int(count) == 8 and wrong.strip() == "[]"
@@ -127,9 +127,9 @@ def test_a_filter_is_a_module_its_kernels_and_its_name(tree: Path, tmp_path: Pat
     save(tree / "small.png", samples)
     saved = ("--output", "counts=bars.csv", "--output", "total=sum.txt", "--bins", "4")
     for device in ("cpu", "sim"):
-        told = did(tree, "-m", "gpu_ops", "run", "toy", "--input", "small.png", "--device", device, *saved)
-        assert "counts  4 bars over value 0 … 256, 3072 samples" in told and "right" in told
-        assert f"total   {samples.sum()} levels" in told
+        events = did(tree, "-m", "gpu_ops", "run", "toy", "--input", "small.png", "--device", device, *saved)
+        assert "counts  4 bars over value 0 … 256, 3072 samples" in events and "right" in events
+        assert f"total   {samples.sum()} levels" in events
         lines = (tree / "bars.csv").read_text().splitlines()
         assert "# filter: toy" in lines and "# parameter bins: 4" in lines
         assert [line for line in lines if not line.startswith("# ")] == [
@@ -158,8 +158,8 @@ def test_a_mistake_is_a_sentence_in_every_command(tree: Path) -> None:
         ('4 * task.params["bins"] + 8', '4 * task.params["bin"] + 8', "line 72: KeyError 'bin'"),
     ):
         edit(tree / "gpu_ops" / "filters" / "toy.py", old, new)
-        told = did(tree, "-m", "gpu_ops", "run", "toy", "--device", "sim", code=3)
-        assert f"A filter has a mistake in gpu_ops/filters/toy.py, {words}" in told
+        events = did(tree, "-m", "gpu_ops", "run", "toy", "--device", "sim", code=3)
+        assert f"A filter has a mistake in gpu_ops/filters/toy.py, {words}" in events
         edit(tree / "gpu_ops" / "filters" / "toy.py", new, old)
 
 
@@ -255,7 +255,7 @@ def declared(text: str) -> Filter:
     return registry.check_filters((*FILTERS, module.TOY))[-1]
 
 
-def told(text: str) -> str:
+def events(text: str) -> str:
     """What is said of the first run of the filter's kernel, or of its declaration."""
     try:
         filter = declared(text)
@@ -269,7 +269,7 @@ def told(text: str) -> str:
 
 
 def test_without_a_mistake_nothing_is_said(kernels: None) -> None:
-    assert told((TOYS / "toy.py").read_text()) == "True"
+    assert events((TOYS / "toy.py").read_text()) == "True"
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -277,4 +277,4 @@ def test_a_mistake_is_one_sentence_that_names_the_file_and_the_mend(kernels: Non
     old, new, words = MISTAKES[mistake]
     text = (TOYS / "toy.py").read_text()
     assert text.count(old) == 1
-    assert words in told(text.replace(old, new))
+    assert words in events(text.replace(old, new))

@@ -105,13 +105,13 @@ def test_every_table_has_a_place_and_names_its_machine() -> None:
 
 def test_rows_of_older_kernels_are_marked(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Grid((Recorded("floats", "h200-mean2d-8192", {"dtype": "float32"}),))
-    monkeypatch.setattr(result_tables, "of_older_code", lambda row: row.variant == "rows")
+    monkeypatch.setattr(result_tables, "has_older_kernels", lambda row: row.variant == "rows")
     lines = table_text(table).splitlines()
     assert [line for line in lines if OLDER in line and "|" in line] == [
         line for line in lines if "row streaming" in line
     ]
     assert f"{OLDER} the kernel has changed since this was recorded" in lines[-1]
-    monkeypatch.setattr(result_tables, "of_older_code", lambda row: False)
+    monkeypatch.setattr(result_tables, "has_older_kernels", lambda row: False)
     assert OLDER not in table_text(table)
 
 

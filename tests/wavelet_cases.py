@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import pytest
-from lanes import todays
+from lanes import daily_subset
 
 from gpu_ops.devices import open_device
 from gpu_ops.filters import find_filter
@@ -74,7 +74,7 @@ def settings(
     chosen = [s for s in SETTINGS if wanted(s)]
     quick = [s for s in chosen if s.operations <= most]
     full = [pytest.param(s, id=str(s), marks=pytest.mark.full) for s in chosen if s.operations > most]
-    return [*todays(quick, count, str, more), *full]
+    return [*daily_subset(quick, count, str, more), *full]
 
 
 def wrong(variants: Mapping[str, str], setting: Setting, data: str = "random") -> list[str]:

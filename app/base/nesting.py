@@ -16,7 +16,7 @@ from PySide6.QtCore import qWarning
 MOST_FRAMES = 400
 """The largest depth of Python's call stack in a handler. Python allows 1000, and the rest is enough for one more round
 of a loop; 45 is the largest depth seen in normal use."""
-TOLD = 12
+LOGGED_FUNCTIONS = 12
 """How many functions the log names."""
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -42,7 +42,7 @@ def bounded(handler: Handler) -> Handler:
         if nesting.depth and (nesting.ends or _is_deep()):
             if not nesting.ends:
                 nesting.ends = True
-                qWarning(f"Handlers of events called each other without end and were ended, the last first: {_who()}")
+                qWarning(f"Handlers of events called each other without end and were ended, the last first: {_names()}")
             return True  # the result of a handler that returns nothing is ignored
         nesting.depth += 1
         try:
@@ -64,11 +64,11 @@ def _is_deep() -> bool:
     return True
 
 
-def _who() -> str:
+def _names() -> str:
     """The names of the innermost functions of the loop, each once."""
     names: dict[str, None] = {}
     frame = sys._getframe(1)
-    while frame is not None and len(names) < TOLD:
+    while frame is not None and len(names) < LOGGED_FUNCTIONS:
         if frame.f_code.co_filename != __file__:
             names[frame.f_code.co_qualname] = None
         frame = frame.f_back  # type: ignore[assignment]

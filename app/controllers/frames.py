@@ -209,7 +209,7 @@ class FrameController(QObject):
         queue = self._controller.queue
         request = LoadRequest(queue.engine.next_job(), opened.path, options)
         self._controller.loading, self._job, self._arrived = request, request.job, False
-        queue.step_aside()
+        queue.stop_for_frame()
         queue.submit(FRAME, request)
 
     def _present(self) -> tuple[int, str]:

@@ -102,12 +102,12 @@ class ImportController(QObject):
 
     def _look(self, path: str, values: Values) -> None:
         """Ask the engine for a survey; an older request is dropped."""
-        self._give_up()
+        self._cancel_survey()
         request = SurveyRequest(self._engine.next_job(), path, dict(values))
         self._request = request
         self._controller.queue.submit(SURVEY if self.question is None else PREVIEW, request)
 
-    def _give_up(self) -> None:
+    def _cancel_survey(self) -> None:
         request, self._request = self._request, None
         if request is not None:
             self._engine.cancel(request.job, kill=False)
@@ -119,7 +119,7 @@ class ImportController(QObject):
 
     def _end(self) -> None:
         """Close the question and drop its survey."""
-        self._give_up()
+        self._cancel_survey()
         if self.question is not None:
             self.question = None
             self.closed.emit()

@@ -37,7 +37,7 @@ class OnDemand(QObject):
         controller.settled.connect(self._update, later)
         controller.demanded.connect(self._take)
         controller.demand_failed.connect(self._fail)
-        controller.cancelled.connect(self._give_up)
+        controller.cancelled.connect(self._mark_stopped)
         self._session.changed.connect(self._update, later)  # queued, so that the controller requests its run first
 
     # Overridden by every panel
@@ -130,7 +130,7 @@ class OnDemand(QObject):
             self._set_state("failed")
 
     @Slot()
-    def _give_up(self) -> None:
+    def _mark_stopped(self) -> None:
         if self.state in ("running", "waiting"):
             self._stopped_query, self.reason = self._query(), ""
             self._set_state("stopped")

@@ -61,7 +61,7 @@ class Playback(QObject):
         self._track: Track | None = None
         self._stream: Any = None
         self._clock = QTimer(self, interval=FRAME_MS)
-        self._clock.timeout.connect(self._tell_place)
+        self._clock.timeout.connect(self._report_position)
         self._ended.connect(self._on_end, Qt.ConnectionType.QueuedConnection)  # comes from the device's thread
         controller.input_array_changed.connect(self._take_input)
         controller.stepped_array_changed.connect(self._take_stepped)
@@ -262,7 +262,7 @@ class Playback(QObject):
         if track is self._track:
             self.stop()
 
-    def _tell_place(self) -> None:
+    def _report_position(self) -> None:
         """Report the position: samples are audible after the device's latency."""
         if self._track is not None and self._rate:
             self.moved.emit(max(0.0, self._track.next / self._rate - float(self._stream.latency)))

@@ -122,7 +122,7 @@ class RunQueue(QObject):
         self._quiet.stop()
         self.stop(SIMULATE)
 
-    def step_aside(self) -> None:
+    def stop_for_frame(self) -> None:
         """Another frame of the input arrives, and a new run with it: stop the runs on this one without killing the
         engine."""
         self._quiet.stop()
@@ -192,7 +192,7 @@ class RunQueue(QObject):
         if picks:
             self._submit_run(how, picks)
         else:
-            self._go_on()
+            self._start_next()
 
     def _submit_run(self, how: JobKind, picks: tuple[Pick, ...], rest: bool = False) -> None:
         assert self._session.input is not None
@@ -295,9 +295,9 @@ class RunQueue(QObject):
         if how is not None:  # after these steps, even if others have been requested since: a drag shows results
             self._start_run(how)
         elif not self.jobs:
-            self._go_on()
+            self._start_next()
 
-    def _go_on(self) -> None:
+    def _start_next(self) -> None:
         """Nothing runs: start what waits, else the next simulated pick, else the further parts of one."""
         if self._interrupted:  # no other input arrived
             self._interrupted, self._waiting = False, self._waiting or LIVE

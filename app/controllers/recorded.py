@@ -11,7 +11,7 @@ from app.models.experiment.change import Change
 from app.models.experiment.job_text import job_text, nearest_jobs, row_job_text
 from app.models.experiment.session import Session
 from app.models.results.results import Results
-from gpu_ops.report.kernel_age import of_older_code
+from gpu_ops.report.kernel_age import has_older_kernels
 from gpu_ops.report.machines import machine_name
 from gpu_ops.report.rows import Report, Row
 from gpu_ops.run_key import Items, items_of
@@ -113,7 +113,12 @@ class RecordedRuns(QObject):
         """The rank of a row: shipped kernels first, then unchanged ones, then careful timing, then the present
         knobs."""
         own = self._session.shown.key(row.variant)
-        return not row.edits, not of_older_code(row), row.protocol == "careful", row.key.knob_items == own.knob_items
+        return (
+            not row.edits,
+            not has_older_kernels(row),
+            row.protocol == "careful",
+            row.key.knob_items == own.knob_items,
+        )
 
     def _missing(self) -> tuple[str, dict[str, Callable[[], object]]]:
         """The message that no recorded run matches, and the nearest jobs to show instead."""

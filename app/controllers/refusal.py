@@ -21,7 +21,7 @@ class InputRefusal(QObject):
 
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._controller, self._told = controller, ""
+        self._controller, self._shown_refusal = controller, ""
         controller.session.changed.connect(self._look)
 
     @Slot()
@@ -29,15 +29,15 @@ class InputRefusal(QObject):
         session = self._controller.session
         refused = session.input if refuses(session.filter, session.input) else None
         sentence = "" if refused is None else refusal_sentence(session.filter, refused)
-        if sentence == self._told:
+        if sentence == self._shown_refusal:
             return
-        if self._told:
+        if self._shown_refusal:
             self.gone.emit()
-        self._told = sentence
+        self._shown_refusal = sentence
         if refused is not None:
-            self.found.emit(sentence, self._ways_out(refused))
+            self.found.emit(sentence, self._remedies(refused))
 
-    def _ways_out(self, input: Any) -> Mapping[str, Callable[[], object]]:
+    def _remedies(self, input: Any) -> Mapping[str, Callable[[], object]]:
         session = self._controller.session
         if takes_not_type(session.filter, input):
             steps = conversion_steps(session.filter, input)

@@ -84,8 +84,8 @@ class SessionFiles(QObject):
         self._running = 0
         queue = controller.queue
         controller.session_answered.connect(self._take)
-        controller.cancelled.connect(self._give_up)
-        queue.interrupted.connect(self._give_up)
+        controller.cancelled.connect(self._abandon_opening)
+        queue.interrupted.connect(self._abandon_opening)
         queue.ended.connect(self._ended)
         self._session.changed.connect(self._changed)
 
@@ -150,7 +150,7 @@ class SessionFiles(QObject):
     def open(self, path: str, otherwise: Callable[[], object] | None = None) -> None:
         """Open a session. If it cannot be opened, nothing changes and the reason is shown, after `otherwise` if
         given."""
-        self._give_up()
+        self._abandon_opening()
         self.succeeded.emit(RESTORE.subject)
         try:
             saved = read_session(path, self.offered)
@@ -222,7 +222,7 @@ class SessionFiles(QObject):
 
     def _try(self, opening: SessionOpening) -> None:
         """Load the input from the first path where its file exists, or ask for the file."""
-        self._give_up()
+        self._abandon_opening()
         input, engine = opening.saved.input, self._controller.queue.engine
         paths = tuple(path for path in opening.paths if os.path.lexists(path))
         if input.paths and not paths:
@@ -250,7 +250,7 @@ class SessionFiles(QObject):
         self.asked.emit(text, choices)
 
     @Slot()
-    def _give_up(self) -> None:
+    def _abandon_opening(self) -> None:
         """Forget the session that is being opened; its input is released when it arrives."""
         self._opening, self._after = None, []
 

@@ -278,7 +278,7 @@ class SweepController(QObject):
         if sweep is None or answer.job not in self._jobs:
             return
         if isinstance(answer, Progress):
-            self._tell(answer)
+            self._report_progress(answer)
         elif isinstance(answer, OccupancyAnswer):
             value = self._jobs[answer.job]
             sweep.occupied.put(value, answer.variants)
@@ -298,7 +298,7 @@ class SweepController(QObject):
                 self._controller.message.emit("error", answer.sentence, answer.details, "sweep")
             self.changed.emit()
 
-    def _tell(self, answer: Progress) -> None:
+    def _report_progress(self, answer: Progress) -> None:
         """Report the progress of the whole sweep; all values count the same."""
         done, total = self.done
         text = self.tr("sweep, run {place} of {total}: {text}")

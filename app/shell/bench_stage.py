@@ -178,7 +178,7 @@ class BenchWindow:
         self.run_until(lambda: not self.controller.busy)
         self.run_for(0.1)
 
-    def since_arrival(self, painted: PaintWatch) -> float:
+    def ms_since_arrival(self, painted: PaintWatch) -> float:
         """Milliseconds from the input's arrival in the window's process."""
         assert painted.at is not None
         return (painted.at - self.arrived) * 1000

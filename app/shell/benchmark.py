@@ -86,7 +86,7 @@ def _signal(quick: bool) -> Figures:
         sharp = PaintWatch(pane.plot.viewport(), lambda: _settled(pane) and all(c.sharp for c in pane.curves))
         stage.open_noise(length=10_000_000, dtype="float32")
         stage.run_until(lambda: sharp.at is not None)
-        show = stage.since_arrival(sharp)
+        show = stage.ms_since_arrival(sharp)
         pane.plane.zoom(4.0)
         stage.run_for(0.3)
         width = pane.view_range()[1] - pane.view_range()[0]
@@ -127,10 +127,10 @@ def _image(quick: bool) -> Figures:
             frames[zoom] = statistics.median(times)
         sizes = {"viewport": [pane.canvas.width(), pane.canvas.height()], "pan_by_zoom": frames}
         return {
-            "show": stage.since_arrival(first),
+            "show": stage.ms_since_arrival(first),
             "pan": max(frames.values()),
             **sizes,
-            "sharp": stage.since_arrival(sharp),
+            "sharp": stage.ms_since_arrival(sharp),
         }
 
 
@@ -156,7 +156,7 @@ def _another(quick: bool) -> Figures:
         painted = PaintWatch(pane.canvas, shows_new_input)
         stage.open_noise(wait=False, size="4096x4096", dtype="float32")
         stage.run_until(lambda: painted.at is not None)
-        return {"show": stage.since_arrival(painted)}
+        return {"show": stage.ms_since_arrival(painted)}
 
 
 def _open_meanwhile(quick: bool) -> Figures:

@@ -58,7 +58,7 @@ def report(session: Session, results: Results) -> int:
     from app.models.experiment.steps import title_with_steps
     from gpu_ops.cli import measure, tables
     from gpu_ops.input_kinds import INPUT_KINDS
-    from gpu_ops.report.standing import with_speedups
+    from gpu_ops.report.speedups import with_speedups
 
     rows = [entry.row for entry in results.entries() if entry.row is not None and not entry.recorded]
     if session.input is None or not rows:

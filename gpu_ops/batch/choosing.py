@@ -80,7 +80,7 @@ def with_knobs(
     return result, errors
 
 
-def todays(
+def current_variants(
     filter: Filter, names: Sequence[str], meta: Meta | None, values: Mapping[str, Any]
 ) -> tuple[list[str], list[str]]:
     """The named variants by their ids in this version, and a notice about each that was renamed."""
@@ -104,6 +104,6 @@ def takes(filter: Filter, pick: Pick, meta: Meta, params: Values) -> bool:
     return not variant.library and not variant.refusal(task)
 
 
-def one_each(filter: Filter, picks: Iterable[Pick], meta: Meta, params: Values) -> tuple[Pick, ...]:
+def best_per_device(filter: Filter, picks: Iterable[Pick], meta: Meta, params: Values) -> tuple[Pick, ...]:
     """For each device the last of the filter's own variants that supports the input: the end of the ladder there."""
     return tuple({pick.device: pick for pick in picks if takes(filter, pick, meta, params)}.values())

@@ -87,10 +87,10 @@ class BatchSpec:
         """The variant to run, by VARIANT_RULE if none is named, and a notice about its name, if any; `full` describes
         the input completely. Raises ParamError."""
         values = self.of(filter)
-        named, sentences = choosing.todays(filter, [self.variant] if self.variant else [], meta, values)
+        named, sentences = choosing.current_variants(filter, [self.variant] if self.variant else [], meta, values)
         picks, _ = choosing.with_knobs(filter, default_picks(filter, devices, named), values, strict=bool(named))
         if not named:
-            picks = list(choosing.one_each(filter, picks, full(), choosing.checked(filter, values)))
+            picks = list(choosing.best_per_device(filter, picks, full(), choosing.checked(filter, values)))
         for device in devices:
             for pick in picks:
                 if pick.device == device:

@@ -90,9 +90,9 @@ def _run(work: Callable[[], int]) -> int:
 
 def _mistake(error: Exception) -> int:
     """Report the line of a mistake in a filter's code; mistakes in other code are raised with their traceback."""
-    from gpu_ops.running.declared import mistake_of
+    from gpu_ops.running.declared import error_location
 
-    mistake = mistake_of(error)
+    mistake = error_location(error)
     if not mistake:
         raise error
     streams.say(f"A filter has {mistake}.")

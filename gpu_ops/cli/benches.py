@@ -15,7 +15,7 @@ from typing import Any
 from gpu_ops.batch.choosing import devices_of
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import occupied, parts, streams, tables
-from gpu_ops.cli.inputs import flag_values, make_experiment, read_input, todays_ids
+from gpu_ops.cli.inputs import current_ids, flag_values, make_experiment, read_input
 from gpu_ops.cli.measure import emit, exit_code, job_title, title
 from gpu_ops.counters import CATALOGUE, counter_name
 from gpu_ops.device_names import is_simulated
@@ -27,10 +27,10 @@ from gpu_ops.report.files import read_report, row, target_of, write_report
 from gpu_ops.report.machines import same_machine
 from gpu_ops.report.provenance import machine
 from gpu_ops.report.rows import Report, Row, report_json
-from gpu_ops.report.standing import with_speedups
+from gpu_ops.report.speedups import with_speedups
 from gpu_ops.report.sweeps import swept_counters
 from gpu_ops.run_key import items_of
-from gpu_ops.running.ahead import compile_ahead
+from gpu_ops.running.precompile import compile_ahead
 from gpu_ops.running.runner import default_picks, last_runs, planned_run, run_experiment
 from gpu_ops.types import Claim, Experiment, Filter, Pick
 
@@ -172,7 +172,7 @@ def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experi
     limit = parts.device_bytes(args)
     experiment = make_experiment(args, point, protocol=protocol, mode=args.mode, memory=limit)
     filter = FILTERS.find(experiment.filter)
-    (args.baseline,) = todays_ids(args, filter, [args.baseline], experiment.input.meta, experiment.params)
+    (args.baseline,) = current_ids(args, filter, [args.baseline], experiment.input.meta, experiment.params)
     filter.variant(args.baseline)  # raises, and names the variants
     return experiment
 

@@ -82,8 +82,8 @@ def _print(args: argparse.Namespace, found: Sequence[Pair]) -> None:
         lines.append((row.filter, name, row.device, _size(row), *times, own.percent if own else "", pair.verdict))
     print(f"{STAGES[args.stage].name}: {plain(args.after)} against {plain(args.before)}")
     print(align_filled(lines, {"before", "after", "change"}))
-    told = Counter(pair.verdict for pair in found)
-    print(", ".join(f"{count} {verdict}" for verdict, count in told.most_common()))
+    counts = Counter(pair.verdict for pair in found)
+    print(", ".join(f"{count} {verdict}" for verdict, count in counts.most_common()))
     worse = sum(pair.regressed for pair in found)
     if worse:
         streams.say(f"{counted(worse, 'row')} became slower, wrong or failed.")

@@ -19,7 +19,7 @@ from gpu_ops.devices.nvrtc import supported_architectures
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.doctor.machine import examine, transfers_text
 from gpu_ops.errors import DeviceError, ParamError, plain
-from gpu_ops.explaining.judging import Judgement, judge_by_reports, judge_here, recorded_reports
+from gpu_ops.explaining.judging import Judgement, judge_by_measurement, judge_by_reports, recorded_reports
 from gpu_ops.explaining.law_counts import laws_json
 from gpu_ops.explaining.laws import ARCHITECTURE, count_laws
 from gpu_ops.filters import FILTERS
@@ -137,7 +137,9 @@ def claims(args: argparse.Namespace) -> int:
     if args.measure and args.report is not None:
         raise ParamError("Give --measure or --report FILE, not both.")
     if args.measure:
-        judgements = judge_here(FILTERS, [s.name for s in device_statuses() if s.available and s.kind != "sim"])
+        judgements = judge_by_measurement(
+            FILTERS, [s.name for s in device_statuses() if s.available and s.kind != "sim"]
+        )
     else:
         reports = {args.report: read_report(args.report)} if args.report is not None else recorded_reports()
         judgements = judge_by_reports(FILTERS.claims, reports)

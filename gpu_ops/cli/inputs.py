@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from gpu_ops.batch.choosing import checked, devices_of, family, todays, unknown_name, with_knobs
+from gpu_ops.batch.choosing import checked, current_variants, devices_of, family, unknown_name, with_knobs
 from gpu_ops.cli import streams
 from gpu_ops.errors import ParamError, plain
 from gpu_ops.filters import FILTERS
@@ -159,11 +159,11 @@ def make_experiment(args: argparse.Namespace, overrides: Mapping[str, str] = {},
     return Experiment(filter.id, input, params, picks, counted=True, **how)
 
 
-def todays_ids(
+def current_ids(
     args: argparse.Namespace, filter: Filter, names: Sequence[str], meta: Meta | None, values: Mapping[str, Any]
 ) -> list[str]:
     """The named variants by the ids of this version; standard error names each renamed one once."""
-    found, sentences = todays(filter, names, meta, values)
+    found, sentences = current_variants(filter, names, meta, values)
     _say_once(args, sentences)
     return found
 
@@ -176,7 +176,7 @@ def make_picks(
     overrides: Mapping[str, str] = {},  # noqa: B006 - never changed
 ) -> tuple[Pick, ...]:
     """The variants on devices that the flags name, with their knobs; without names all that can run."""
-    variants, devices = todays_ids(args, filter, args.variant, meta, values), devices_of(args.device)
+    variants, devices = current_ids(args, filter, args.variant, meta, values), devices_of(args.device)
     picks = default_picks(filter, devices, variants)
     if not picks:
         raise ParamError(_no_picks(filter, devices, variants))

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.batch.choosing import knobs_of, one_each, with_defaults
+from gpu_ops.batch.choosing import best_per_device, knobs_of, with_defaults
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import outputs, parts, tables
-from gpu_ops.cli.inputs import check_flags, make_experiment, make_job, todays_ids
+from gpu_ops.cli.inputs import check_flags, current_ids, make_experiment, make_job
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.offline import OfflineDevice
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     filter = FILTERS.find(experiment.filter, experiment.input.kind)
     if not args.variant:
         experiment = replace(
-            experiment, picks=one_each(filter, experiment.picks, full_meta(experiment.input), experiment.params)
+            experiment, picks=best_per_device(filter, experiment.picks, full_meta(experiment.input), experiment.params)
         )
     targets = outputs.targets(filter, experiment.params, args.output)
     if args.frames is not None:
@@ -110,7 +110,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
         if len(set(getattr(args, name))) > 1:
             raise ParamError(f"--kernel replaces the kernel of one variant on one device; give --{name} one name.")
     input, filter, values, params = make_job(args)
-    variant = variant_to_replace(filter, next(iter(todays_ids(args, filter, args.variant, input.meta, values)), None))
+    variant = variant_to_replace(filter, next(iter(current_ids(args, filter, args.variant, input.meta, values)), None))
     check_flags(args, filter, [variant])
     edits = {variant.kernels[0]: read_kernel(args.kernel)}
     pick = Pick(variant.id, "cpu", knobs_of(variant, values), edits)  # checked before a device is opened

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_ops.batch.choosing import knobs_of
-from gpu_ops.cli.inputs import check_flags, make_job, todays_ids
+from gpu_ops.cli.inputs import check_flags, current_ids, make_job
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.nvrtc import supported_architectures
@@ -18,7 +18,7 @@ from gpu_ops.explaining.occupancies import launch_occupancy
 from gpu_ops.params import Value
 from gpu_ops.report.rows import Row
 from gpu_ops.run_key import with_tuples
-from gpu_ops.running.ahead import side_by_side
+from gpu_ops.running.precompile import side_by_side
 from gpu_ops.types import Filter, Pick, Variant
 
 Axes = Mapping[str, str]
@@ -87,7 +87,7 @@ def places(args: argparse.Namespace, points: Sequence[Axes]) -> list[Place]:
 
 def _of_point(args: argparse.Namespace, point: Axes, architectures: Sequence[str]) -> Iterable[Place]:
     input, filter, values, params = make_job(args, point)
-    variants = _variants(args, filter, point, todays_ids(args, filter, args.variant, input.meta, values))
+    variants = _variants(args, filter, point, current_ids(args, filter, args.variant, input.meta, values))
     if args.gpu:
         check_flags(args, filter, variants or filter.variants, point)
     for variant in variants:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.cli.inputs import make_experiment, todays_ids
+from gpu_ops.cli.inputs import current_ids, make_experiment
 from gpu_ops.cli.measure import exit_code, title
 from gpu_ops.device_names import is_simulated
 from gpu_ops.errors import FINE, KernelscopeError, ParamError, counted, plain
@@ -100,7 +100,7 @@ def _of_filter(args: argparse.Namespace) -> tuple[Page, int]:
     protocol = "careful" if args.careful else "quick"
     experiment = make_experiment(args, protocol=protocol)
     filter = FILTERS.find(experiment.filter, experiment.input.kind)
-    (args.baseline,) = todays_ids(args, filter, [args.baseline], experiment.input.meta, experiment.params)
+    (args.baseline,) = current_ids(args, filter, [args.baseline], experiment.input.meta, experiment.params)
     timed = tuple(pick for pick in experiment.picks if not is_simulated(pick.device))
     runs = last_runs(run_experiment(replace(experiment, picks=timed))) if timed else []
     rows = [row(run, experiment) for run in runs]

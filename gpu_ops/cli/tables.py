@@ -9,7 +9,7 @@ from gpu_ops.counters import CATALOGUE, counter_name, in_order, value_of
 from gpu_ops.explaining.sentences import number
 from gpu_ops.report.bounds import bound_note, roofs_text
 from gpu_ops.report.rows import Row
-from gpu_ops.report.standing import fair_bars
+from gpu_ops.report.speedups import fair_bars
 from gpu_ops.report.sweeps import counts_of
 from gpu_ops.run_key import EDITS, differences
 from gpu_ops.stages import END_TO_END, STAGES, stage_column, stage_name

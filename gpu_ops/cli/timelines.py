@@ -9,7 +9,7 @@ from pathlib import Path
 from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import streams
 from gpu_ops.cli.figures import check_picture
-from gpu_ops.cli.inputs import check_flags, make_job, todays_ids
+from gpu_ops.cli.inputs import check_flags, current_ids, make_job
 from gpu_ops.cli.measure import emit, job_title
 from gpu_ops.cli.models import chosen_device, queues_of, rates_of
 from gpu_ops.cli.tables import align, seconds
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
     device = chosen_device(args)
     if args.picture is not None:
         check_picture(args)
-    variants = [filter.variant(id) for id in todays_ids(args, filter, args.variants, input.meta, values)]
+    variants = [filter.variant(id) for id in current_ids(args, filter, args.variants, input.meta, values)]
     variants = variants or _default(filter, device)
     check_flags(args, filter, variants, {})
     found = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import streams
-from gpu_ops.cli.inputs import check_flags, checked_values, read_input, todays_ids
+from gpu_ops.cli.inputs import check_flags, checked_values, current_ids, read_input
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     notes = [f"{cut_note(whole, part_spans(whole))} (--whole takes all of it)"] if starts else []
     notes += ["counted in a sample of the blocks and scaled to all"] if args.counters == "sample" else []
     note = "; ".join(notes)
-    ids = todays_ids(args, filter, args.variants, part.meta, _values(args, filter)[0])
+    ids = current_ids(args, filter, args.variants, part.meta, _values(args, filter)[0])
     variants = [filter.variant(id) for id in ids] or [_top(args, filter, full_meta(part))]
     check_flags(args, filter, variants)
     try:

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from gpu_ops import processes
-from gpu_ops.devices.nvrtc import Made, Request, call_nvrtc
+from gpu_ops.devices.nvrtc import CompileResult, Request, call_nvrtc
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.progress import advance, finite
 
@@ -27,7 +27,7 @@ _one = threading.Lock()
 _child: processes.LineProcess | None = None
 
 
-def make(request: Request) -> Made:
+def make(request: Request) -> CompileResult:
     """Compile a kernel file in that process. Raises KernelError where NVRTC crashes, takes more than DEADLINE seconds
     or exceeds its memory limit, DeviceError where it is not available, Cancelled and LimitReached as `advance` does."""
     with _one:
@@ -40,7 +40,7 @@ def make(request: Request) -> Made:
             raise
     if "error" in answer:
         raise DeviceError(answer["error"])
-    return Made(**{**answer, "cubin": base64.b64decode(answer["cubin"])})
+    return CompileResult(**{**answer, "cubin": base64.b64decode(answer["cubin"])})
 
 
 def close() -> None:
@@ -76,7 +76,7 @@ def _wait(child: processes.LineProcess, source: str) -> dict[str, Any]:
                 advance(0, 1)
             continue
         if answer is None:
-            raise KernelError(f"NVRTC crashed ({child.death()}) while it compiled {source}. {_SIMPLER}")
+            raise KernelError(f"NVRTC crashed ({child.exit_reason()}) while it compiled {source}. {_SIMPLER}")
         if "memory" in answer:
             raise KernelError(f"NVRTC needs more than {MEMORY >> 30} GiB to compile {source}. {_SIMPLER}")
         return answer

@@ -13,7 +13,14 @@ from dataclasses import dataclass, field, replace
 
 from gpu_ops.devices.compile_process import make
 from gpu_ops.devices.kernel_source import check_files, code_of, flags_of, included_headers, is_shipped, read_source
-from gpu_ops.devices.nvrtc import Made, Request, call_nvrtc, header_folders, nvrtc_version, supported_architectures
+from gpu_ops.devices.nvrtc import (
+    CompileResult,
+    Request,
+    call_nvrtc,
+    header_folders,
+    nvrtc_version,
+    supported_architectures,
+)
 from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
 from gpu_ops.params import Value
 
@@ -141,7 +148,7 @@ def _compile(request: Request, architecture: str, defines: Mapping[str, Value], 
     return Compiled(source, architecture, defines, flags, *own, *content, diagnostics, made.seconds, made.symbols, key)
 
 
-def _made(isolated: bool, request: Request) -> Made:
+def _made(isolated: bool, request: Request) -> CompileResult:
     """Compile a program; the result depends only on the request and NVRTC's version. A user's program is compiled
     `isolated`, in a separate process."""
     return (make if isolated else call_nvrtc)(request)

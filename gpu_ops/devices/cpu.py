@@ -60,7 +60,7 @@ class CpuDevice:
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CpuDevice:
         return self
 
-    def at_work(self) -> AbstractContextManager[None]:
+    def as_current(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:

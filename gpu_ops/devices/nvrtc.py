@@ -11,7 +11,7 @@ from gpu_ops.errors import DeviceError
 from gpu_ops.progress import interruptible
 
 
-class Made(NamedTuple):
+class CompileResult(NamedTuple):
     """The result of NVRTC: whether it succeeded, the log, and without an error PTX, cubin and the symbols of the
     kernels that were asked for by name."""
 
@@ -36,7 +36,7 @@ class Request(NamedTuple):
     instances: Sequence[str] = ()
 
 
-def call_nvrtc(request: Request) -> Made:
+def call_nvrtc(request: Request) -> CompileResult:
     """Call NVRTC in this process."""
     source, text, headers, flags, assemble, instances = request
     nvrtc = _nvrtc()
@@ -50,13 +50,13 @@ def call_nvrtc(request: Request) -> Made:
     try:  # an abandoned compilation still needs its program, so this begins after it
         log = _text(_blob(nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog, program))
         if status != nvrtc.nvrtcResult.NVRTC_SUCCESS:
-            return Made(False, log, "", b"", seconds, {})
+            return CompileResult(False, log, "", b"", seconds, {})
         ptx = _text(_blob(nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX, program))
         cubin = _blob(nvrtc.nvrtcGetCUBINSize, nvrtc.nvrtcGetCUBIN, program) if assemble else b""
         symbols = {i: _text(_call(nvrtc.nvrtcGetLoweredName(program, i.encode()))) for i in instances}
     finally:
         nvrtc.nvrtcDestroyProgram(program)
-    return Made(True, log, ptx, cubin, seconds, symbols)
+    return CompileResult(True, log, ptx, cubin, seconds, symbols)
 
 
 def _timed_compile(nvrtc: Any, program: Any, options: Sequence[bytes]) -> tuple[Any, float]:

@@ -296,7 +296,7 @@ def _xray(channel: JobChannel, request: XRayRequest) -> None:
     part, place = channel.middle(whole)
     stages = 2 if request.against else 1
     with stage(0, stages):
-        picture = _look_into(channel, request, request.pick, part)
+        picture = _simulate_xray(channel, request, request.pick, part)
     content = {
         **as_dict(picture),
         "title": picture.title,
@@ -313,7 +313,7 @@ def _xray(channel: JobChannel, request: XRayRequest) -> None:
     channel.send(XRayAnswer(request.job, content))
 
 
-def _look_into(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
+def _simulate_xray(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
     channel.announce(f"simulating {pick.variant} on {request.architecture}")
     filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
     trace = pick is request.pick  # the window shows only counts of the other variant
@@ -323,7 +323,7 @@ def _look_into(channel: JobChannel, request: XRayRequest, pick: Pick, part: Inpu
 def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
     """The comparison with another variant, or the reason why that variant has no X-ray: the first X-ray stays valid."""
     try:
-        return comparison.as_dict(_look_into(channel, request, against, part), after)
+        return comparison.as_dict(_simulate_xray(channel, request, against, part), after)
     except KernelscopeError as error:
         title = FILTERS.find(request.filter).variant(against.variant).title
         return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}

@@ -109,7 +109,7 @@ def _do(channel: JobChannel, job: Job) -> None:
     channel.begin(job.job)
 
     def do() -> None:
-        _misbehave(channel, job)
+        _inject_fault(channel, job)
         work(channel, job)
 
     _attempt(job, do, channel.send)
@@ -151,7 +151,7 @@ def _leave(code: int) -> None:
     os._exit(code)
 
 
-def _misbehave(channel: JobChannel, job: Job) -> None:
+def _inject_fault(channel: JobChannel, job: Job) -> None:
     """For tests only: inject the fault that KERNELSCOPE_FAULT names into runs and samples."""
     fault = os.environ.get("KERNELSCOPE_FAULT")
     if fault is None or not isinstance(job, RunRequest | SampleRequest):

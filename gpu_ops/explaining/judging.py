@@ -14,7 +14,7 @@ from gpu_ops.explaining.law_counts import recorded_steps
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import sample
 from gpu_ops.report.files import read_report
-from gpu_ops.report.kernel_age import of_older_code
+from gpu_ops.report.kernel_age import has_older_kernels
 from gpu_ops.report.machines import machine_parts
 from gpu_ops.report.provenance import machine
 from gpu_ops.report.rows import Report, Row
@@ -87,7 +87,7 @@ def _judge(claim: Claim, reports: Mapping[str, Report]) -> Judgement:
     return best
 
 
-def judge_here(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgement]:
+def judge_by_measurement(filters: Sequence[Filter], devices: Sequence[str]) -> list[Judgement]:
     """Judge each claim by runs made now on this machine; claims with the same experiment share its runs."""
     runs: dict[str, dict[str, Run]] = {}
     judgements, here = [], machine_parts(machine(devices, with_roofs=False))
@@ -148,8 +148,8 @@ def matching_rows(claim: Claim, rows: Iterable[Row]) -> list[Row]:
         ):
             return False
         knobs = _knobs(filter, r.variant, claim)
-        todays = not r.edits and not of_older_code(r)
-        return bool(same_input and r.ok and todays and all(knobs.get(k) == v for k, v in r.knobs.items()))
+        current_variants = not r.edits and not has_older_kernels(r)
+        return bool(same_input and r.ok and current_variants and all(knobs.get(k) == v for k, v in r.knobs.items()))
 
     first: dict[tuple[str, str], Row] = {}
     for r in rows:

@@ -71,7 +71,7 @@ def _counted(content: Mapping[str, Any], kernel: Mapping[str, Any], idea: str, s
     own = next(f for f in kernel["files"] if f["file"] == kernel["file"])
     # A line has the counts of what it calls as well: the page shows only the kernel's own file.
     counts = {int(one["line"]): _sum(one["counts"], one["calls"]) for one in own["lines"]}
-    columns = [c for c in COLUMNS if c.id in SHOWN and _tells(c, counts.values())]
+    columns = [c for c in COLUMNS if c.id in SHOWN and _is_informative(c, counts.values())]
     total = sum(one.get("warp_instructions", 0) for one in counts.values()) or 1
     lines = [
         SourceLine(n, text, [_cell(c, counts.get(n, {})) for c in columns], _share(counts.get(n, {}), total) >= HOT)
@@ -81,7 +81,7 @@ def _counted(content: Mapping[str, Any], kernel: Mapping[str, Any], idea: str, s
     return Kernel(str(content["title"]), str(kernel["file"]), idea, lines, texts, _about(kernel, columns), sentences)
 
 
-def _tells(column: Counter, counts: Iterable[Mapping[str, int]]) -> bool:
+def _is_informative(column: Counter, counts: Iterable[Mapping[str, int]]) -> bool:
     """Whether a column has something to tell: full warps are what everybody expects."""
     values = {value for one in counts if (value := value_of(column.id, one))}
     return bool(values) and not (column.id == "active_lanes" and min(values) > FULL)

@@ -18,7 +18,7 @@ from gpu_ops.report.bounds import bound_note
 from gpu_ops.report.changes import Change, change
 from gpu_ops.report.machines import device_model
 from gpu_ops.report.rows import Row
-from gpu_ops.report.standing import speedup
+from gpu_ops.report.speedups import speedup
 from gpu_ops.run_key import EDITS, differences
 from gpu_ops.stages import stage_name
 from gpu_ops.types import REFERENCE, Variant

@@ -12,10 +12,10 @@ from gpu_ops.errors import KernelscopeError, ReportError
 from gpu_ops.explaining.judging import RECORDED
 from gpu_ops.filters import FILTERS
 from gpu_ops.report.files import read_report
-from gpu_ops.report.kernel_age import of_older_code
+from gpu_ops.report.kernel_age import has_older_kernels
 from gpu_ops.report.machines import device_model
 from gpu_ops.report.rows import Report, Row
-from gpu_ops.report.standing import speedup
+from gpu_ops.report.speedups import speedup
 from gpu_ops.stages import END_TO_END
 
 OLDER = "†"
@@ -181,7 +181,7 @@ def _cell(row: Row | None, named: bool = False) -> str:
 
 
 def _mark(row: Row) -> str:
-    return f" {OLDER}" if of_older_code(row) else ""
+    return f" {OLDER}" if has_older_kernels(row) else ""
 
 
 def _heading(titles: set[str]) -> str:

@@ -169,7 +169,7 @@ class _Child(processes.LineProcess):
                     advance(done, total)
                 continue
             if answer is None:
-                raise InputError(_died(name, self.death()))
+                raise InputError(_died(name, self.exit_reason()))
             last = time.monotonic()
             if "buffer" in answer:
                 self._allocate_buffer(tuple(answer["buffer"]), np.dtype(answer["dtype"]))

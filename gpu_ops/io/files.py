@@ -21,7 +21,7 @@ from gpu_ops.io import decoder_process, folders, known
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
 from gpu_ops.io.images.dicom import SCALED
 from gpu_ops.io.images.dicom_slices import ORDER, Slices, sort_slices
-from gpu_ops.io.images.tiff_series import beside_of
+from gpu_ops.io.images.tiff_series import sibling_files
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import offset_of, read_at
 from gpu_ops.io.notes import add_note
@@ -165,7 +165,7 @@ def _parts(file: Path) -> list[Path]:
     """The files of an input: the file with the others of its set, or the images of a folder. Raises OSError."""
     if file.is_dir():
         return folders.frames_of(file, IMAGE_SUFFIXES)
-    return [file, *(beside_of(file) if BY_SUFFIX.get(file.suffix.lower()) is BY_SUFFIX[".tif"] else ())]
+    return [file, *(sibling_files(file) if BY_SUFFIX.get(file.suffix.lower()) is BY_SUFFIX[".tif"] else ())]
 
 
 def _find_format(file: Path, name: str) -> Format:
@@ -240,8 +240,8 @@ def save(
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
     write = partial(format.write, pixel=pixel) if format.scaled else format.write
     with replacing(path, overwrite) as opened:
-        write(opened, array, rate, name, **({"about": note} if note and format.tells else {}))
-        if note and not format.tells:
+        write(opened, array, rate, name, **({"about": note} if note and format.has_facts else {}))
+        if note and not format.has_facts:
             add_note(opened, Path(path).suffix.lower(), note)
 
 

@@ -40,7 +40,7 @@ class Format:
     """A file format and the kinds of input that it can hold. `write` takes (file, array, rate in hertz, name) and calls
     the file `name` in errors. `choices` are the reading choices; `look` surveys a file, and a format without it has no
     choices. A `foreign` format is decoded by another library: its files are read in a separate process. The writer of a
-    `scaled` format takes the size of a `pixel` as well, that of a format that stores facts (`tells`) a description
+    `scaled` format takes the size of a `pixel` as well, that of a format that stores facts (`has_facts`) a description
     `about`. `text` says that its content is text, and only the suffix distinguishes it from other text. A format is not
     `asked` if so few of its files need choices that they are surveyed only at the user's request."""
 
@@ -53,7 +53,7 @@ class Format:
     look: Surveyor | None = None
     foreign: bool = False
     scaled: bool = False
-    tells: bool = False
+    has_facts: bool = False
     text: bool = False
     asked: bool = True
 
@@ -112,7 +112,7 @@ FORMATS = (
         (),
         look_sound,
         foreign=True,
-        tells=True,
+        has_facts=True,
     ),
     Format("Ogg sound", (".ogg", ".oga", ".opus"), SIGNALS, compressed.read_ogg, None, (), look_sound, foreign=True),
     Format("text", TEXTS, SIGNALS, tables.read_table, text.write_text, TABLE, tables.look_table),

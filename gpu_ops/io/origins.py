@@ -29,7 +29,7 @@ def from_origin(
     origin: Mapping[str, Any], *, limit: int = LIMIT, result: Callable[[Mapping[str, Any]], Input] | None = None
 ) -> Input:
     """The Input that `origin` describes: its file or sample, then its steps; `limit` is as in load(). `result`
-    recreates an input that is a result of a filter, see gpu_ops.running.remaking.
+    recreates an input that is a result of a filter, see gpu_ops.running.recreate.
 
     Raises InputError when the file has changed since, when the input was created from an array, or for an unknown step.
     """

@@ -227,7 +227,7 @@ def _answer(worker: processes.LineProcess, check: Check, name: str, text: str, l
             name, check.key(text), "failed", "no answer", f"{plain(name)} took more than {MOST_SECONDS:g} s."
         )
     if answer is None:
-        return Verdict(name, check.key(text), "failed", "no answer", f"Its process ended {worker.death()}.")
+        return Verdict(name, check.key(text), "failed", "no answer", f"Its process ended {worker.exit_reason()}.")
     return Verdict(**{**answer, "findings": tuple(answer["findings"])})
 
 

@@ -96,7 +96,7 @@ def measure(own: OwnLaunch, name: str, careful: bool = False) -> OwnRun:
     device = open_device(name).session(own.file.texts)
     if device.kind != "cuda":
         raise ParamError(f"{name} does not measure kernels; choose cuda:N, or leave --device out for a simulated GPU.")
-    with device.at_work():
+    with device.as_current():
         launch, arrays = _launch(own, device)
         before = {key: device.download(array) for key, array in arrays.items()}
         plan = Plan((launch,), {})

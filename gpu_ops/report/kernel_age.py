@@ -14,7 +14,7 @@ OLDER = "older kernel"
 """The remark in a file about a recorded row whose kernels have changed since."""
 
 
-def of_older_code(row: Row) -> bool:
+def has_older_kernels(row: Row) -> bool:
     """Whether the kernels of a row differ from those of its variant now. Kernel files that a variant has got since are
     last in its list and do not count. False for rows without kernels, or with edited kernels."""
     return bool(row.source_hash) and not row.edits and row.source_hash not in _todays(row.filter, row.variant)

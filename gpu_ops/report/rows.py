@@ -18,7 +18,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.html import VERDICTS, table
 from gpu_ops.input_kinds import Shape
 from gpu_ops.io.steps.samples import with_width_first
-from gpu_ops.params import with_names_of_today
+from gpu_ops.params import with_current_names
 from gpu_ops.report.row_kinds import (
     ALWAYS,
     BOUND,
@@ -290,7 +290,7 @@ def _todays(row: Mapping[str, Any]) -> dict[str, Any]:
     variant = next((v for v in filter.all_variants if v.id == id), None)
     if variant is None:
         return {"variant": id}
-    knobs = with_names_of_today(variant.knobs, row["knobs"])
+    knobs = with_current_names(variant.knobs, row["knobs"])
     if id != row["variant"]:
         knobs = {k.name: knobs[k.name] for k in variant.knobs if k.name in knobs}
     return {"variant": id, "knobs": knobs}

@@ -278,13 +278,13 @@ def _against(gpu: Line, cpu: Sequence[Line]) -> BreakEven:
     for (before, cpu_before, best), (after, cpu_after, next_best) in itertools.pairwise(common):
         wins = before.seconds < cpu_before, after.seconds < cpu_after
         if wins[0] != wins[1]:
-            value, seconds = _meet(before, cpu_before, after, cpu_after)
+            value, seconds = _intersection(before, cpu_before, after, cpu_after)
             pair = (gpu, best) if wins[1] else (next_best, gpu)
             crossings.append(Crossing(value, seconds, *pair))
     return BreakEven(gpu, tuple(crossings), common[0][0].seconds < common[0][1] if common else None)
 
 
-def _meet(before: Point, cpu_before: float, after: Point, cpu_after: float) -> tuple[float, float]:
+def _intersection(before: Point, cpu_before: float, after: Point, cpu_after: float) -> tuple[float, float]:
     """The value and the time at which two lines intersect; both are straight on logarithmic axes."""
     ahead, behind = math.log(before.seconds / cpu_before), math.log(after.seconds / cpu_after)
     share = ahead / (ahead - behind)

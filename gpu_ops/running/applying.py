@@ -17,8 +17,8 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io.inputs import check_filled, check_rate, find_axes, find_kind
 from gpu_ops.io.wrapped import About, Given, unwrap
-from gpu_ops.params import check_values, nearest, with_names_of_today
-from gpu_ops.running.kept import Kept
+from gpu_ops.params import check_values, nearest, with_current_names
+from gpu_ops.running.reusable_plan import ReusablePlan
 from gpu_ops.running.runner import runs_on
 from gpu_ops.task import Meta
 from gpu_ops.types import Filter, Variant, form_of_input
@@ -30,7 +30,7 @@ SHARE_KEPT = 4
 """A plan is kept where its input and outputs take less than 1 / SHARE_KEPT of the free memory of its device."""
 OWN = ("device", "variant", "kind", "rate", "output", "verify")
 """The names of `apply`'s own arguments: no parameter of a filter may have one of them."""
-_kept: OrderedDict[Hashable, Kept] = OrderedDict()
+_kept: OrderedDict[Hashable, ReusablePlan] = OrderedDict()
 _lock = RLock()
 
 
@@ -82,11 +82,11 @@ def apply(
     source, place = _placed(given, device)
     found = _filter_for(filter, tuple(source.shape), given.kind, kind)
     with _lock:
-        kept = _kept_for(found, source, place, variant, given.rate if rate is None else rate, settings)
+        kept = _plan_for(found, source, place, variant, given.rate if rate is None else rate, settings)
         return _results(kept, given, output, verify)
 
 
-def _results(kept: Kept, given: Given, output: str | None, verify: bool) -> Any:
+def _results(kept: ReusablePlan, given: Given, output: str | None, verify: bool) -> Any:
     """Run a plan with loaded samples, and return its outputs, or one of them, in the form of the argument."""
     names = [o.id for o in kept.outputs]
     if output is not None and output not in names:
@@ -142,9 +142,9 @@ def _placed(given: Given, device: str | None) -> tuple[Any, str]:
     return array, place
 
 
-def _kept_for(
+def _plan_for(
     filter: Filter, source: Any, place: str, variant: str | None, rate: float | None, settings: dict[str, Any]
-) -> Kept:
+) -> ReusablePlan:
     """The kept plan loaded with this array; created if there is none. A plan that fails is dropped."""
     if source.dtype == bool and filter.accepts == "image":
         source = source.astype(np.uint8) * 255
@@ -159,7 +159,7 @@ def _kept_for(
         if not _kept:
             raise
         _kept.clear()  # the other plans take the memory
-        return _kept_for(filter, source, place, variant, rate, settings)
+        return _plan_for(filter, source, place, variant, rate, settings)
     if not new or SHARE_KEPT * kept.nbytes <= kept.device.free_bytes():
         _kept[key] = kept
     while len(_kept) > MOST_KEPT:
@@ -178,7 +178,7 @@ def _hashable(value: Any) -> Any:
 
 def _new(
     filter: Filter, source: Any, place: str, variant: str | None, rate: float | None, settings: dict[str, Any]
-) -> Kept:
+) -> ReusablePlan:
     """A new plan to keep, without samples yet. Raises ParamError and InputError."""
     device = open_device(place)
     if str(source.dtype) not in filter.dtypes:
@@ -200,10 +200,10 @@ def _new(
         raise ParamError(
             f"{filter.id} {variant or ''} does not run on {device.name}; choose another device or variant."
         )
-    having = [v for v in variants if {k.name for k in v.knobs} >= with_names_of_today(v.knobs, knobs).keys()]
+    having = [v for v in variants if {k.name for k in v.knobs} >= with_current_names(v.knobs, knobs).keys()]
     if not having:
         raise _unknown(filter, variants, knobs)
-    return Kept(filter, having, device, meta, check_values(filter.params, params, filter.id), knobs)
+    return ReusablePlan(filter, having, device, meta, check_values(filter.params, params, filter.id), knobs)
 
 
 def _unknown(filter: Filter, variants: Sequence[Variant], settings: dict[str, Any]) -> ParamError:
@@ -217,7 +217,7 @@ def _unknown(filter: Filter, variants: Sequence[Variant], settings: dict[str, An
     return ParamError(f"{filter.id} has no parameter {odd!r}{nearest(odd, [*names, *knobs, *OWN])}; it takes {known}.")
 
 
-def _verify(kept: Kept) -> None:
+def _verify(kept: ReusablePlan) -> None:
     """Raises WrongResult where an output is beyond its tolerance."""
     assert kept.variant is not None
     results = {o.id: kept.result(o.id, False) for o in kept.outputs}
@@ -229,7 +229,7 @@ def _verify(kept: Kept) -> None:
             )
 
 
-def _about(kept: Kept, name: str) -> About:
+def _about(kept: ReusablePlan, name: str) -> About:
     """The declaration of an output."""
     output = next(o for o in kept.outputs if o.id == name)
     form, own = output.form(kept.task), form_of_input(kept.task)

@@ -175,7 +175,7 @@ class Attempt:
             raise
         except KernelError as error:  # the kernel stops itself only in this order
             self.run = replace(self.run, findings=(*self.run.findings, *error.findings))
-            self.condemn(str(error))
+            self.mark_wrong(str(error))
             return
         self.check_again(again)
 
@@ -183,22 +183,22 @@ class Attempt:
         """Verify the outputs of a later execution."""
         errors = self.errors_of(outputs)
         if not all(e.ok for e in errors.values()):
-            self.condemn(DEPENDS_ON_ORDER if self.device.clock == "simulated" else DEPENDS_ON_TIMING)
+            self.mark_wrong(DEPENDS_ON_ORDER if self.device.clock == "simulated" else DEPENDS_ON_TIMING)
             self.run = replace(self.run, errors=errors)
 
     def verify_memory(self, x: DeviceArray) -> None:
         """Check that the kernel has not written to memory beyond its arrays, nor to the input."""
         if cast(GuardedSession, self.session).damaged():
-            self.condemn(OUTSIDE_WRITTEN)
+            self.mark_wrong(OUTSIDE_WRITTEN)
         if not same_bytes(self.session.download(x), self.input.array):
-            self.condemn(INPUT_OVERWRITTEN)
+            self.mark_wrong(INPUT_OVERWRITTEN)
             self.session.upload(self.input.array, out=x)
 
     def add_note(self, note: str) -> None:
         """Add a sentence to the run, once."""
         self.run = replace(self.run, notes=tuple(dict.fromkeys((*self.run.notes, note))))
 
-    def condemn(self, note: str) -> None:
+    def mark_wrong(self, note: str) -> None:
         """Mark the result as wrong after all: its times are not valid."""
         self.run = replace(self.run, ok=False, timings={}, notes=(*self.run.notes, note))
 
@@ -264,7 +264,7 @@ def with_bits_inverted(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return inverted.reshape(array.shape)
 
 
-def faultless(run: Run) -> bool:
+def has_no_errors(run: Run) -> bool:
     """Whether no finding is an error."""
     return not any(f.severity == "error" for f in run.findings)
 

@@ -43,7 +43,7 @@ def streamed_bands(filter: Filter, task: Task) -> list[Band]:
     return bands.split_at(filter, task, bands.even(rows, count), alike=True)
 
 
-def uncut_reason(filter: Filter, variant: Variant, task: Task) -> str:
+def no_chunks_reason(filter: Filter, variant: Variant, task: Task) -> str:
     """The reason why a task does not go in chunks; "" where it does."""
     if reason := bands.whole_reason(filter, task):
         return reason

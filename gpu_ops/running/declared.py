@@ -30,7 +30,7 @@ def make_plan(
     plan for the current device. `edits` are those of the device's session. Raises DeclarationError when the variant's
     code fails, or its outputs are not those that the filter declares; KernelError when an edited file takes part in no
     launch."""
-    with mistakes(filter, variant), device.at_work():
+    with mistakes(filter, variant), device.as_current():
         plan = variant.plan(device, task)
         check_plan(filter, variant, task, plan)
     check_edits(filter, variant, plan, edits or {})
@@ -85,7 +85,7 @@ def mistakes(filter: Filter, variant: Variant) -> Iterator[None]:
     try:
         yield
     except MISTAKES as error:
-        mistake = mistake_of(error)
+        mistake = error_location(error)
         if not mistake:  # an error of this project's own
             raise
         params, knobs = (", ".join(p.name for p in ps) or "none" for ps in (filter.params, variant.knobs))
@@ -98,7 +98,7 @@ MISTAKES = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
 """The exceptions of Python that a mistake in a filter's code raises."""
 
 
-def mistake_of(error: BaseException) -> str:
+def error_location(error: BaseException) -> str:
     """The line of a filter's code that raised an error, as part of a sentence; "" for an error from elsewhere."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if "filters" in Path(f.filename).parts]
     if not frames:

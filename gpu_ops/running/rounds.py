@@ -13,7 +13,7 @@ from gpu_ops.filters.kit.bands import footprint
 from gpu_ops.plan import Copy, Device, DeviceArray, Mode, Plan, Sampler
 from gpu_ops.progress import listening
 from gpu_ops.running.attempt import FOR_ALL, WRONG_IN_CHUNKS, Attempt, Watch
-from gpu_ops.running.chunked import streamed, uncut_reason
+from gpu_ops.running.chunked import no_chunks_reason, streamed
 from gpu_ops.running.load import Others
 from gpu_ops.running.timing import RULES, TRANSFERS, check_stop, measure_interleaved, once, rotated
 from gpu_ops.types import Run, Timing
@@ -174,7 +174,7 @@ def _time_elapsed(attempt: Attempt, x: DeviceArray, watch: Watch) -> dict[str, T
 
 def _streamed(attempt: Attempt, source: Array, results: dict[str, Array], watch: Watch) -> Plan | None:
     """The plan in chunks, after its results were found right. None where there is none, with a note that says why."""
-    if reason := uncut_reason(attempt.filter, attempt.variant, attempt.task):
+    if reason := no_chunks_reason(attempt.filter, attempt.variant, attempt.task):
         attempt.add_note(f"not timed in chunks: {reason}")
         return None
     try:
@@ -191,7 +191,7 @@ def _streamed(attempt: Attempt, source: Array, results: dict[str, Array], watch:
         with listening(watch.stop):
             errors = attempt.errors_of(found.results.outputs())
         if not all(error.ok for error in errors.values()):
-            attempt.condemn(WRONG_IN_CHUNKS)
+            attempt.mark_wrong(WRONG_IN_CHUNKS)
             return None
     return found.plan
 

@@ -17,10 +17,10 @@ from gpu_ops.devices.limited import Allowance, LimitedSession
 from gpu_ops.errors import DeviceMemoryError, ParamError
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit.bands import footprint, whole_reason
-from gpu_ops.params import Values, check_values, with_names_of_today
+from gpu_ops.params import Values, check_values, with_current_names
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.progress import finite, listening
-from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, faultless
+from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, has_no_errors
 from gpu_ops.running.declared import mistakes
 from gpu_ops.running.device_bands import DeviceBands
 from gpu_ops.running.quality import quality
@@ -148,7 +148,7 @@ def planned_run(experiment: Experiment, pick: Pick) -> Run:
     pick = _todays(filter, experiment, pick)
     variant = filter.variant(pick.variant)
     # The picks of a comparison share their knobs; a variant takes those that it has.
-    given = with_names_of_today(variant.knobs, pick.knobs)
+    given = with_current_names(variant.knobs, pick.knobs)
     own = {p.name: given[p.name] for p in variant.knobs if p.name in given}
     meta = experiment.input.meta
     return Run(
@@ -296,7 +296,7 @@ def _verify_all(
 
 def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
     """Whether the outputs are correct; None where the tolerance is too large to tell."""
-    if not (all(e.ok for e in errors.values()) and faultless(run)):
+    if not (all(e.ok for e in errors.values()) and has_no_errors(run)):
         return False
     return True if all(e.judges for e in errors.values()) else None
 
@@ -336,6 +336,6 @@ def _check_again(attempt: Attempt, resident: Mapping[str, DeviceArray], again: b
     if attempt.run.ok is not False and again:
         attempt.verify_again()
     for fault in attempt.bands.faults if attempt.bands is not None else ():
-        attempt.condemn(fault)
+        attempt.mark_wrong(fault)
     if attempt.guarded and attempt.bands is None:
         attempt.verify_memory(resident[attempt.device.name])

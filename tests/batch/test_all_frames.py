@@ -49,13 +49,13 @@ def means(stored: np.ndarray) -> np.ndarray:
 
 
 def test_every_frame_is_filtered(tmp_path, stack, stored):
-    told = []
+    events = []
     written = write_frames(
-        lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy", lambda *part: told.append(part)
+        lambda k: load(stack, frame=k), 7, MEAN, tmp_path / "out.npy", lambda *part: events.append(part)
     )
     result = np.load(tmp_path / "out.npy")
     assert np.array_equal(result, means(stored)) and result.dtype == np.uint16
-    assert written == ((7, 20, 30), "uint16", True) and told == [(k, 7) for k in range(7)]
+    assert written == ((7, 20, 30), "uint16", True) and events == [(k, 7) for k in range(7)]
     assert load(tmp_path / "out.npy", frame=6).facts.frames == 7, "it opens as a stack again"
 
 
@@ -74,10 +74,10 @@ def test_pages_of_a_tiff_are_the_results_with_the_size_of_a_pixel(tmp_path, name
         found, tags = file.asarray(), file.pages[2].tags
         assert found.dtype == name and np.array_equal(found, np.load(tmp_path / "out.npy"))
         assert tags[282].value == (40, 1) and tags[283].value == (20, 1) and tags[296].value == 3, "pixels a centimetre"
-        told = tags[270].value.splitlines()
+        events = tags[270].value.splitlines()
     for line in ("input: in.npy", "filter: mean2d", "parameter window: 3", "frames: all 4", "kernelscope"):
-        assert any(line in t for t in told), line
-    assert any(t.startswith("verdict: frame 0 right") for t in told)
+        assert any(line in t for t in events), line
+    assert any(t.startswith("verdict: frame 0 right") for t in events)
     again = load(tmp_path / "out.tif", frame=3)
     assert again.facts == Facts(4, Pixel(0.5, 0.25, "mm")) and np.array_equal(again.array, found[3])
 
@@ -244,9 +244,9 @@ class TestMerged:
         assert np.array_equal(np.load(tmp_path / "counts.npy"), np.histogram(stored, 16, (0, 65536))[0])
         capsys.readouterr()
         assert main(["run", "reduce", *flags, "--statistic", "all"]) == 0
-        told = capsys.readouterr().out
-        assert f"sum {stored.sum():.6g}, min {stored.min()}, max {stored.max()}" in told
-        assert f"variance {stored.var():.6g}" in told and "all 7 frames" in told
+        events = capsys.readouterr().out
+        assert f"sum {stored.sum():.6g}, min {stored.min()}, max {stored.max()}" in events
+        assert f"variance {stored.var():.6g}" in events and "all 7 frames" in events
 
     def test_counts_that_32_bits_do_not_hold_have_64(self):
         counts = {"counts": np.full(16, 2**31, np.uint32), "outside": np.zeros(3, np.uint32)}

@@ -218,14 +218,14 @@ class TestFromFileToFile:
     def test_what_is_cancelled_leaves_the_old_file(self, tmp_path, after):
         np.save(tmp_path / "in.npy", IMAGE)
         (tmp_path / "out.npy").write_bytes(b"old")
-        told: list[int] = []
-        with pytest.raises(Cancelled), listening(lambda: len(told) > after):
+        events: list[int] = []
+        with pytest.raises(Cancelled), listening(lambda: len(events) > after):
             write_bands(
                 job(tmp_path / "in.npy", "mean2d", {}, 20_000),
                 tmp_path / "out.npy",
-                lambda done, total: told.append(done),
+                lambda done, total: events.append(done),
             )
-        assert told == list(range(after + 1))
+        assert events == list(range(after + 1))
         assert (tmp_path / "out.npy").read_bytes() == b"old" and left(tmp_path) == ["in.npy", "out.npy"]
 
     def test_a_disk_without_room_is_known_before_the_first_band(self, tmp_path, monkeypatch):

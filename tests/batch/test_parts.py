@@ -145,8 +145,8 @@ def test_a_batch_from_python_with_threads_is_that_of_the_command_line(folder: Pa
 def test_workers_of_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["run", "mean", "--device", "cpu", "--input", "in", "--output-dir", "out", "--workers"]
     assert main([*flags, "4"]) == 2
-    told = capsys.readouterr()
-    assert "7 right, 1 failed" in told.out and [line.split()[1] for line in told.err.splitlines()] == [
+    events = capsys.readouterr()
+    assert "7 right, 1 failed" in events.out and [line.split()[1] for line in events.err.splitlines()] == [
         f"{k}/8" for k in range(1, 9)
     ]
     assert main([*flags, "2", "--resume"]) == 2 and "7 done before, 1 failed" in capsys.readouterr().out

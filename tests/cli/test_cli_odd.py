@@ -42,9 +42,9 @@ def refused(capsys: pytest.CaptureFixture[str], *args: str) -> str:
 
 @pytest.mark.parametrize("value", ["99999999999999999999", "1e300", "nan", "inf", "", "abc", "9" * 5000])
 def test_a_number_out_of_all_range_is_refused_with_the_limits(value: str) -> None:
-    with pytest.raises(ParamError, match="must be an integer from 3 to 99") as told:
+    with pytest.raises(ParamError, match="must be an integer from 3 to 99") as events:
         Param("window", 5, 3, 99, 2).check(value)
-    assert len(str(told.value)) < 200
+    assert len(str(events.value)) < 200
 
 
 @pytest.mark.parametrize("value", ["nan", "-1", "inf", "abc"])
@@ -103,8 +103,8 @@ def test_a_knob_reaches_the_kernel_that_takes_a_variants_place(
     kernel = tmp_path / "k.cu"
     kernel.write_bytes((ROOT / "gpu_ops/kernels/mean1d/1_naive.cu").read_bytes())
     seen: list[Any] = []
-    monkeypatch.setattr(measure, "_check_offline", lambda *told: seen.append(told[2].picks[0].knobs))
-    monkeypatch.setattr(measure, "covering_cases", lambda *told, **how: [])
+    monkeypatch.setattr(measure, "_check_offline", lambda *events: seen.append(events[2].picks[0].knobs))
+    monkeypatch.setattr(measure, "covering_cases", lambda *events, **how: [])
     monkeypatch.setattr(measure, "run_experiment", lambda experiment: seen.append(experiment.picks[0].knobs) or [])
     place = ["run", "mean1d", "--sample", "noise", "--length", "300", "--variant", "naive", "--device", "sim"]
     assert main([*place, "--kernel", str(kernel), "--block", "64"]) == 0

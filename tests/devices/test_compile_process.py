@@ -26,7 +26,7 @@ def ended() -> Iterator[None]:
     compile_process.close()
 
 
-def compiled() -> nvrtc.Made:
+def compiled() -> nvrtc.CompileResult:
     return make(nvrtc.Request("own.cu", PLAIN, HEADERS, FLAGS, False))
 
 

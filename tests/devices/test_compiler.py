@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from lanes import todays, variants_today
+from lanes import daily_subset, variants_today
 from tasks import planned
 from wrong import WRONG, Wrong
 
@@ -248,7 +248,7 @@ def test_plans_of_the_contract_fit_their_kernels(
         device.check(planned(filter, variant.id, device, x, case.params, case.knobs))
 
 
-@pytest.mark.parametrize("wrong", todays(WRONG, 0, lambda wrong: wrong.name, -(-len(WRONG) // 3)))
+@pytest.mark.parametrize("wrong", daily_subset(WRONG, 0, lambda wrong: wrong.name, -(-len(WRONG) // 3)))
 def test_wrong_kernels_compile_and_fit_so_that_only_their_results_can_reject_them(wrong: Wrong) -> None:
     filter = find_filter(wrong.filter)
     variant = filter.variant(wrong.variant)

@@ -31,7 +31,7 @@ extern "C" __global__ void large(float* y) { extern __shared__ float tile[]; y[t
 """
 FACTOR = {"factor": np.ones(4, np.float32)}
 X = np.arange(32, dtype=np.float32).reshape(4, 8)
-PLAIN = {"session", "library", "at_work", "stream", "host_view", "peer"}
+PLAIN = {"session", "library", "as_current", "stream", "host_view", "peer"}
 """What of a device's methods asks nothing of CUDA, or makes way for others that do."""
 
 

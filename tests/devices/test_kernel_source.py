@@ -19,7 +19,7 @@ from gpu_ops.devices.kernel_source import (
     source_hash,
 )
 from gpu_ops.filters import find_filter
-from gpu_ops.report.kernel_age import of_older_code
+from gpu_ops.report.kernel_age import has_older_kernels
 
 SOURCE = "mean1d/4_vector.cu"
 NAIVE = "mean1d/1_naive.cu"
@@ -116,7 +116,7 @@ def test_a_recorded_row_is_of_todays_code_or_listed_as_older() -> None:
             assert bool(row.source_hash) == bool(variant.kernels)
             if variant.kernels:
                 recorded.add((row.filter, variant.id))
-                if of_older_code(row):
+                if has_older_kernels(row):
                     older[name, variant.id] += 1
                 else:
                     current.add((row.filter, variant.id))
@@ -126,13 +126,13 @@ def test_a_recorded_row_is_of_todays_code_or_listed_as_older() -> None:
 
 def test_a_row_is_of_older_code_when_a_kernel_changed_and_not_when_a_file_was_added() -> None:
     rows = (row for report in recorded_reports().values() for row in report.rows)
-    row = next(r for r in rows if r.source_hash.count("-") > 1 and not of_older_code(r))
+    row = next(r for r in rows if r.source_hash.count("-") > 1 and not has_older_kernels(r))
     hashes = row.source_hash.split("-")
-    assert not of_older_code(replace(row, source_hash="-".join(hashes[:2])))
-    assert of_older_code(replace(row, source_hash="-".join([*hashes[:-1], "0" * 16])))
-    assert of_older_code(replace(row, variant="gone"))
-    assert not of_older_code(replace(row, source_hash="1" * 16, edits={"mine.cu": "1" * 16}))
-    assert not of_older_code(replace(row, variant="serial", source_hash=""))
+    assert not has_older_kernels(replace(row, source_hash="-".join(hashes[:2])))
+    assert has_older_kernels(replace(row, source_hash="-".join([*hashes[:-1], "0" * 16])))
+    assert has_older_kernels(replace(row, variant="gone"))
+    assert not has_older_kernels(replace(row, source_hash="1" * 16, edits={"mine.cu": "1" * 16}))
+    assert not has_older_kernels(replace(row, variant="serial", source_hash=""))
 
 
 @pytest.mark.parametrize("source", kernel_files())
@@ -230,7 +230,7 @@ def test_a_header_that_is_not_included_does_not_compile_a_kernel_anew() -> None:
 
 def test_flags_in_the_leading_comment_count_and_its_other_words_do_not() -> None:
     text = 'extern "C" __global__ void f(float* a) { a[0] = sinf(a[0]); }'
-    plain, told, fast = (
+    plain, events, fast = (
         source_hash(NAIVE, {NAIVE: head + text}) for head in ("", "// What: a sine.\n", "// Flags: -use_fast_math\n")
     )
-    assert plain == told != fast
+    assert plain == events != fast

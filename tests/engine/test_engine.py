@@ -253,8 +253,8 @@ def test_a_quick_run_has_times_and_no_shares_of_roofs(shared: Talk, small: Share
 
 def test_the_first_news_of_a_device_says_what_machine_it_is(talk: Talk) -> None:
     input = talk.sample()
-    told = [[a.provenance for a in talk.do(talk.request(input)) if isinstance(a, RunUpdate)] for _ in range(2)]
-    first, again = told[0][0], told[1]
+    events = [[a.provenance for a in talk.do(talk.request(input)) if isinstance(a, RunUpdate)] for _ in range(2)]
+    first, again = events[0][0], events[1]
     assert first["devices"] == {"cpu": {"device": "cpu", "model": cpu_model(), "threads": os.cpu_count()}}
     assert first["source_tree"] == source_tree() and first["libraries"]["numpy"] == np.__version__
     assert again == [{}] * len(again) and "roofs" not in str(first)
@@ -852,11 +852,11 @@ def test_statistics_of_long_arrays_take_several_chunks(monkeypatch: pytest.Monke
     array = random.standard_normal((3, 100_003)).astype(np.float32)
     array[1, 5], array[2, 7] = np.nan, np.inf
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    told: list[float] = []
-    with progress.listening(None, told.append):
+    events: list[float] = []
+    with progress.listening(None, events.append):
         found = statistics(array)
     _same(found, array)
-    assert len(told) >= 3 and told == sorted(told) and told[0] >= 0 and told[-1] <= 1
+    assert len(events) >= 3 and events == sorted(events) and events[0] >= 0 and events[-1] <= 1
     counts, _ = np.histogram(array[np.isfinite(array)].astype(np.float64), 256)
     assert np.abs(counts - found.histogram).sum() <= 4  # NumPy rounds a value at an edge its own way
 
@@ -951,8 +951,8 @@ def test_noise_is_added_to_an_input_and_the_clean_one_is_not_copied(shared: Talk
     np.testing.assert_array_equal(shared.client.pool.array(noisy.array), expected.array)
     assert noisy.clean == original.array and noisy.statistics == statistics(expected.array)
     assert list(segments_of_answer(found[-2])) == [noisy.array.segment]
-    told = [a.text for a in found if isinstance(a, Progress)]
-    assert told[0] == "changing camera"
+    events = [a.text for a in found if isinstance(a, Progress)]
+    assert events[0] == "changing camera"
     updates = [a for a in shared.do(shared.request(noisy)) if isinstance(a, RunUpdate)]
     assert [(u.stage, bool(u.row.quality), bool(u.outputs)) for u in updates] == [
         ("computed", False, True),

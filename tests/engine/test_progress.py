@@ -202,15 +202,15 @@ def test_bands_do_not_change_a_bit(
     for window in (3, 31):
         whole, bands = np.zeros_like(x), np.zeros_like(x)
         function(x, whole, window, "reflect")
-        told: list[float] = []
-        with monkeypatch.context() as patch, listening(None, told.append):
+        events: list[float] = []
+        with monkeypatch.context() as patch, listening(None, events.append):
             patch.setattr(serial, "TAPS", 300)
             patch.setattr(host, "BAND", 500)
             patch.setattr(progress, "EVERY", 0.0)
             function(x, bands, window, "reflect")
         assert bands.tobytes() == whole.tobytes()
-        assert told == sorted(told) and all(0 < part < 1 for part in told)
-        assert told or form == "parallel"
+        assert events == sorted(events) and all(0 < part < 1 for part in events)
+        assert events or form == "parallel"
 
 
 def _reference(array: np.ndarray) -> object:
@@ -247,32 +247,32 @@ def test_all_long_work_stops_when_told(what: str, tmp_path: Path) -> None:
 
 def test_a_stopped_experiment_gives_no_result() -> None:
     experiment = Experiment("mean2d", sample("noise", size="600x600"), LONG, (SERIAL,), "none")
-    told: list[tuple[str, int, int]] = []
+    events: list[tuple[str, int, int]] = []
 
     def stop() -> bool:
-        return any(done > 0 for _, done, _ in told)
+        return any(done > 0 for _, done, _ in events)
 
     with pytest.raises(Cancelled):
-        for run in run_experiment(experiment, stop=stop, progress=lambda *what: told.append(what)):
+        for run in run_experiment(experiment, stop=stop, progress=lambda *what: events.append(what)):
             raise AssertionError(run.stage)
-    assert told[-1][0] == "computing serial on cpu"
+    assert events[-1][0] == "computing serial on cpu"
 
 
 def test_the_scale_is_the_first_half_of_a_check_of_regions(monkeypatch: pytest.MonkeyPatch) -> None:
     filter, input = find_filter("mean2d"), sample("noise", size="600x600")
     task = Task.of(input.meta, {"window": 3, "border": "zero"})
-    outputs, told = {"image": filter.reference(task.on(input.array))["image"]}, []
+    outputs, events = {"image": filter.reference(task.on(input.array))["image"]}, []
     plain = verify._scale
     monkeypatch.setattr(progress, "EVERY", 0.0)
     monkeypatch.setattr(verify, "_scale", lambda *of: advance(1, 2) or plain(*of))
-    with listening(None, told.append):
+    with listening(None, events.append):
         verify.verify(filter, filter.variant("serial"), input, task, outputs, "sample")
-    assert told[0] == 0.25 and 0.5 < told[-1] < 1
+    assert events[0] == 0.25 and 0.5 < events[-1] < 1
 
 
 def test_stages_share_the_whole_and_nobody_need_listen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    told: list[float] = []
+    events: list[float] = []
 
     def work() -> None:
         with stage(0, 2):
@@ -284,9 +284,9 @@ def test_stages_share_the_whole_and_nobody_need_listen(monkeypatch: pytest.Monke
             advance(1, 1)
 
     work()
-    with listening(None, told.append):
+    with listening(None, events.append):
         work()
-    assert told == [0.25, 0.75, 0.75, 1.0]
+    assert events == [0.25, 0.75, 0.75, 1.0]
 
 
 def test_cpu_steps_count_as_finite_and_nothing_else_does() -> None:

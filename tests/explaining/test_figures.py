@@ -78,10 +78,10 @@ def test_the_model_takes_the_lanes_of_the_gpu_and_its_curves_meet_where_the_form
 
 def test_the_model_says_whose_figures_it_takes() -> None:
     (with_report,) = draw_figures({"a.json": report([])}, [RADIX])
-    told = {one.text for one in with_report.series if one.basis == "model"}
+    events = {one.text for one in with_report.series if one.basis == "model"}
     peaks = "100 multiprocessors at 2000 MHz, 25.6 TFLOP/s, 51.2 with FMA, 25.6 TB/s of shared memory"
-    assert len(told) == 1 and with_report.machine == "A GPU"
-    assert peaks in (text := told.pop()) and "0.1 clocks a point are 0.524 µs for 1024" in text
+    assert len(events) == 1 and with_report.machine == "A GPU"
+    assert peaks in (text := events.pop()) and "0.1 clocks a point are 0.524 µs for 1024" in text
     (without,) = draw_figures({}, [RADIX])
     assert all("no report here describes a GPU" in one.text for one in without.series if one.basis == "model")
     assert Gpu.of({}) is None and Gpu.of({"architecture": "sm_35"}) is None

@@ -10,7 +10,7 @@ import cv2
 import numba
 import numpy as np
 import pytest
-from lanes import each_once, few, todays
+from lanes import daily_subset, each_once, few
 from scipy import ndimage
 from tasks import of, on, planned
 
@@ -86,7 +86,7 @@ def test_reference_keeps_the_contract(dtype: str) -> None:
         assert error_of(out, oracle(x, radius, border), x) <= (0 if x.dtype.kind == "u" else 1e-6), (x.shape, radius)
 
 
-@pytest.mark.parametrize("dtype", todays(BOX.dtypes, 1, str))
+@pytest.mark.parametrize("dtype", daily_subset(BOX.dtypes, 1, str))
 @pytest.mark.parametrize("form", ["serial", "parallel"])
 def test_host_keeps_the_contract(form: str, dtype: str) -> None:
     for x, radius, border in cases(dtype):
@@ -173,7 +173,7 @@ def test_running_sums_drift_less_than_half_an_ulp_on_long_axes(shape: tuple[int,
         assert error_of(out, wanted, x) <= 0.51
 
 
-@pytest.mark.parametrize("variant", todays(["sliding", "sliding_texture", "sliding_transpose"], 1, str))
+@pytest.mark.parametrize("variant", daily_subset(["sliding", "sliding_texture", "sliding_transpose"], 1, str))
 @pytest.mark.parametrize("radius", few((1, 16), 16))
 def test_sliding_kernels_stay_within_four_ulp_on_long_axes(variant: str, radius: int) -> None:
     params, knobs = {"radius": radius, "border": "zero"}, {"block": 32}
@@ -257,11 +257,11 @@ def test_results_do_not_depend_on_the_threads_or_the_bands(monkeypatch: pytest.M
     whole, out = poisoned(image), poisoned(image)
     host.serial(image, whole, 9, "wrap")
     monkeypatch.setattr(host, "BAND", 900)
-    told: list[float] = []
+    events: list[float] = []
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    with progress.listening(None, told.append):
+    with progress.listening(None, events.append):
         host.serial(image, out, 9, "wrap")
-    assert len(told) > 5 and told == sorted(told) and out.tobytes() == whole.tobytes()
+    assert len(events) > 5 and events == sorted(events) and out.tobytes() == whole.tobytes()
     threads, results = numba.get_num_threads(), set()
     try:
         for count in {1, threads}:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import few, todays
+from lanes import daily_subset, few
 from tasks import on, planned
 from test_box import EPS, adversarial, error_of, oracle, samples
 
@@ -133,7 +133,7 @@ LARGEST = [
 ]
 
 
-@pytest.mark.parametrize("shape, dtype, radius", todays(LARGEST, 3, "{0[0]}-{0[1]}-{0[2]}".format))
+@pytest.mark.parametrize("shape, dtype, radius", daily_subset(LARGEST, 3, "{0[0]}-{0[1]}-{0[2]}".format))
 def test_the_largest_sums_do_not_overflow(shape: tuple[int, ...], dtype: str, radius: int) -> None:
     x = np.full(shape, np.iinfo(dtype).max, dtype)
     np.testing.assert_array_equal(run("ring", x, radius, "nearest"), x)

@@ -10,7 +10,7 @@ import cv2
 import numba
 import numpy as np
 import pytest
-from lanes import few, todays
+from lanes import daily_subset, few
 from scipy import ndimage
 from tasks import of, on, planned
 
@@ -105,7 +105,7 @@ def test_reference_in_bands_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None
     assert reference.reference(on(CONV, x, given))["image"].tobytes() == whole.tobytes()
 
 
-@pytest.mark.parametrize("dtype", todays(DTYPES, 1, str))
+@pytest.mark.parametrize("dtype", daily_subset(DTYPES, 1, str))
 @pytest.mark.parametrize("form", ["serial", "parallel"])
 def test_host_keeps_the_contract(form: str, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Integers come out as the reference has them, to the last level, even where weights are not whole."""
@@ -211,7 +211,7 @@ def knobs_of(id: str, block_y: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("turn", few(range(3), 0))
-@pytest.mark.parametrize("id", todays(KERNELS, 5, str))
+@pytest.mark.parametrize("id", daily_subset(KERNELS, 5, str))
 def test_kernels_agree_with_the_reference_to_the_last_level(id: str, turn: int) -> None:
     """Also where weights are not whole, and where whole sums do not fit int32: each setting with one of the shapes, in
     the other turns with the others."""
@@ -275,7 +275,7 @@ def test_counted_loads_are_those_declared(id: str, border: str) -> None:
         assert x.totals["global_store_threads"] == passes * x.outputs
 
 
-@pytest.mark.parametrize("border", todays(BORDERS, 2, str))
+@pytest.mark.parametrize("border", daily_subset(BORDERS, 2, str))
 @pytest.mark.parametrize("passes", [1, 2])
 def test_checking_samples_agrees_with_checking_all(passes: int, border: str) -> None:
     """What the second pass reads beyond the edges is not what a padded input gives."""

@@ -28,16 +28,16 @@ extern "C" __global__ void next(const float* x, float* y, int n)
 
 def test_the_driver_is_told_that_the_launch_may_begin_early(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = pytest.importorskip("cuda.bindings.driver")
-    told: list[Any] = []
+    events: list[Any] = []
 
     def launched(config: Any, function: Any, arguments: int, extra: int) -> tuple[Any]:
-        told.append((config, int(function), arguments))
+        events.append((config, int(function), arguments))
         return (driver.CUresult.CUDA_SUCCESS,)
 
     monkeypatch.setattr(driver, "cuLaunchKernelEx", launched)
     step = Launch(SimpleNamespace(pointer=77), (5, 6, 7), (32, 2, 1), (), 1024, early=True)
     early_launch(step, SimpleNamespace(ptr=88), 99)()
-    ((config, function, arguments),) = told
+    ((config, function, arguments),) = events
     assert (config.gridDimX, config.gridDimY, config.gridDimZ) == (5, 6, 7)
     assert (config.blockDimX, config.blockDimY, config.blockDimZ) == (32, 2, 1)
     assert (config.sharedMemBytes, int(config.hStream), function, arguments) == (1024, 88, 77, 99)

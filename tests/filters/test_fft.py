@@ -9,7 +9,7 @@ import numba
 import numpy as np
 import pytest
 import scipy.signal
-from lanes import choices_today, todays
+from lanes import choices_today, daily_subset
 from tasks import on
 
 from gpu_ops import progress
@@ -102,7 +102,7 @@ def test_the_transform_on_all_threads_is_numpys_forward_and_inverse(dtype: str) 
         near_numpy(parallel.LongRows(length, dtype), 1, length, dtype)
 
 
-@pytest.mark.parametrize("part", todays(range(PARTS), 0, "part {}".format, 1))
+@pytest.mark.parametrize("part", daily_subset(range(PARTS), 0, "part {}".format, 1))
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_the_transform_of_any_length_is_numpys_forward_and_inverse(dtype: str, part: int) -> None:
     """All lengths first, then each seventh, of which every second, third and fifth has that factor."""
@@ -136,7 +136,7 @@ def test_neither_bands_nor_threads_change_a_bit_of_a_transform(
     count: int, length: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     x = noise(count, length).astype(np.float32)
-    told: list[float] = []
+    events: list[float] = []
 
     def made(threads: int) -> tuple[bytes, bytes]:
         before = numba.get_num_threads()
@@ -151,11 +151,11 @@ def test_neither_bands_nor_threads_change_a_bit_of_a_transform(
         return spectrum, samples.tobytes()
 
     whole = made(1)
-    with monkeypatch.context() as patch, listening(None, told.append):
+    with monkeypatch.context() as patch, listening(None, events.append):
         patch.setattr(parallel, "BAND", 400)
         patch.setattr(progress, "EVERY", 0.0)
         assert made(numba.get_num_threads()) == whole
-    assert len(told) > 4 and told[0] < 1 and told == sorted(told) and told[-1] <= 1
+    assert len(events) > 4 and events[0] < 1 and events == sorted(events) and events[-1] <= 1
 
 
 @pytest.mark.parametrize("shape", [(1, 4096), (64, 64)])

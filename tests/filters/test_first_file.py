@@ -134,5 +134,5 @@ def test_somebodys_nonsense_on_the_command_line_is_refused(
     kernel.write_text(NONSENSE)
     sample = ("--sample", "camera", "--dtype", "float32")
     code = main(["run", "wavelet2d", "--variant", id, "--kernel", str(kernel), "--device", "sim", *sample])
-    told = capsys.readouterr()
-    assert code == 2 and "does not compile" in told.err and "right" not in told.out
+    events = capsys.readouterr()
+    assert code == 2 and "does not compile" in events.err and "right" not in events.out

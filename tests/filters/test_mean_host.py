@@ -12,7 +12,7 @@ import cv2
 import numba
 import numpy as np
 import pytest
-from lanes import todays
+from lanes import daily_subset
 from scipy import ndimage
 from tasks import on
 
@@ -93,7 +93,7 @@ def bound(form: str, axes: int, window: int, dtype: str) -> float:
     return float(half * (doubling + down + 2) + oracle_error)
 
 
-@pytest.mark.parametrize("dtype", todays(DTYPES, 1, str))
+@pytest.mark.parametrize("dtype", daily_subset(DTYPES, 1, str))
 @pytest.mark.parametrize("axes", [1, 2])
 @pytest.mark.parametrize("form", ["serial", "parallel"])
 def test_host_keeps_the_contract(form: str, axes: int, dtype: str) -> None:
@@ -127,11 +127,11 @@ def test_reference_in_pieces_is_the_same(shape: tuple[int, ...], border: str, mo
     (whole,) = function(task).values()
     monkeypatch.setattr(sums, "TAPS", 1500)
     monkeypatch.setattr(sums, "FEWEST_WINDOWS", 1)
-    told: list[float] = []
+    events: list[float] = []
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    with progress.listening(None, told.append):
+    with progress.listening(None, events.append):
         (pieces,) = function(task).values()
-    assert len(told) > 5 and told == sorted(told) and told[-1] <= 1
+    assert len(events) > 5 and events == sorted(events) and events[-1] <= 1
     assert pieces.tobytes() == whole.tobytes()
 
 

@@ -83,12 +83,12 @@ def test_what_suits_no_filter_is_refused_and_changes_nothing(given: dict[str, st
 
 
 def test_watchers_are_told() -> None:
-    told: list[tuple[OwnVariant, ...]] = []
-    watcher = lambda: told.append(FILTERS.own)  # noqa: E731
+    events: list[tuple[OwnVariant, ...]] = []
+    watcher = lambda: events.append(FILTERS.own)  # noqa: E731
     FILTERS.watchers.append(watcher)
     try:
         FILTERS.set_own([own()])
         FILTERS.set_own(())
     finally:
         FILTERS.watchers.remove(watcher)
-    assert [len(own) for own in told] == [1, 0]
+    assert [len(own) for own in events] == [1, 0]

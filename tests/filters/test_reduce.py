@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import todays
+from lanes import daily_subset
 from tasks import on
 
 from gpu_ops.devices.offline import OfflineDevice
@@ -28,7 +28,7 @@ from gpu_ops.filters.reduce.exact import exact_sum, reference
 from gpu_ops.filters.reduce.figures import FIGURES, UNIT
 from gpu_ops.filters.reduce.host import _candidates
 from gpu_ops.filters.reduce.peers import cupy_figures
-from gpu_ops.filters.reduce.plans import launch_sizes, one_each, one_wave, state_bytes, two_each
+from gpu_ops.filters.reduce.plans import launch_sizes, one_thread_per_sample, one_wave, state_bytes, two_each
 from gpu_ops.io import from_array
 from gpu_ops.plan import Execution, Launch, Plan
 from gpu_ops.running.runner import run_experiment
@@ -177,7 +177,7 @@ def test_variances_by_cupy_are_taken_in_float64(dtype: str) -> None:
 ODD = [[np.nan], [np.inf], [-np.inf], [np.inf, -np.inf], [np.nan, np.inf]]
 
 
-@pytest.mark.parametrize("odd", todays(ODD, 2, str))
+@pytest.mark.parametrize("odd", daily_subset(ODD, 2, str))
 def test_nan_and_infinity_go_into_the_figures_as_in_numpy(odd: list[float]) -> None:
     array = RANDOM.random((301, 2)).astype(np.float32)
     array[100 : 100 + len(odd), 0] = odd
@@ -211,7 +211,7 @@ def test_as_many_launches_as_it_takes_are_right_for_odd_lengths(variant: str) ->
     assert one.ok and not one.findings, (one.errors, one.failure)
 
 
-@pytest.mark.parametrize("shaping", [one_each, two_each, one_wave])
+@pytest.mark.parametrize("shaping", [one_thread_per_sample, two_each, one_wave])
 def test_two_thousand_million_samples_end_in_one_block(shaping: Any) -> None:
     task = Task.of(Meta("signal", (2**31 + 1,), "uint8"), {"statistic": "sum"}, {"block": 256, "items": 16})
     sizes = launch_sizes(Task(task.metas, task.params, task.knobs, OfflineDevice("sm_90").limits), shaping)

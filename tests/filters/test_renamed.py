@@ -86,12 +86,12 @@ def test_a_call_takes_an_old_id_and_warns(monkeypatch: pytest.MonkeyPatch) -> No
 def test_the_command_line_takes_an_old_id_and_says_the_new_one_once(capsys: pytest.CaptureFixture[str]) -> None:
     how = ("--sample", "noise", "--length", "2048", "--dtype", "float32", "--rule", "manual", "--levels", "2")
     assert main(["run", "wavelet", *how, "--variant", "recomputed", "--device", "sim"]) == 0
-    told = capsys.readouterr()
-    assert told.err.count("wavelet1d recomputed is called warp_registers now") == 1 and "warp_registers" in told.out
+    events = capsys.readouterr()
+    assert events.err.count("wavelet1d recomputed is called warp_registers now") == 1 and "warp_registers" in events.out
     assert main(["xray", "wavelet", "recomputed", *how, "--gpu", "sm_75"]) == 0
-    told = capsys.readouterr()
-    assert told.err.count("wavelet1d recomputed is called warp_registers now") == 1
-    assert told.out.split("\n")[1].startswith("warp_registers") or "warp_registers  –" in told.out
+    events = capsys.readouterr()
+    assert events.err.count("wavelet1d recomputed is called warp_registers now") == 1
+    assert events.out.split("\n")[1].startswith("warp_registers") or "warp_registers  –" in events.out
 
 
 def test_a_renaming_to_nothing_is_a_mistake() -> None:

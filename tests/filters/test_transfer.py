@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import todays
+from lanes import daily_subset
 
 from gpu_ops import FILTERS, Experiment, Pick, from_array, run_experiment, sample
 from gpu_ops.devices import open_device
@@ -39,7 +39,7 @@ def runs(picks: list[Pick], image: np.ndarray = IMAGE, **params: Any) -> list[An
     return last_runs(run_experiment(Experiment(TRANSFER.id, from_array(image), params, tuple(picks), "none")))
 
 
-@pytest.mark.parametrize("border", todays(("reflect", "wrap"), 1, str))
+@pytest.mark.parametrize("border", daily_subset(("reflect", "wrap"), 1, str))
 def test_every_strategy_gives_the_filters_own_result(border: str) -> None:
     knobs = {"streams": 3, "chunks": 7}
     picks = [Pick(id, "sim", {k: v for k, v in knobs.items() if k in names(id)}) for id in KERNELS]

@@ -51,14 +51,14 @@ def room_for(device: Any, nbytes: int) -> Iterator[None]:
     """Inside, CuPy's pool refuses what exceeds so many bytes more, as a full GPU does. What is really taken would be
     missing in other processes, and what these give back is room again."""
     pool = device.library("cupy").get_default_memory_pool()
-    with device.at_work():
+    with device.as_current():
         before = pool.get_limit()
         pool.free_all_blocks()  # what was given back to the pool would be taken again without asking
         pool.set_limit(size=pool.used_bytes() + nbytes)
     try:
         yield
     finally:
-        with device.at_work():
+        with device.as_current():
             pool.set_limit(size=before)
 
 

@@ -10,8 +10,8 @@ import pytest
 import gpu_ops as ks
 from gpu_ops.devices import open_device
 from gpu_ops.devices.cuda.resident import SampleLimits
-from gpu_ops.running import kept
-from gpu_ops.running.kept import SHORT
+from gpu_ops.running import reusable_plan
+from gpu_ops.running.reusable_plan import SHORT
 
 pytestmark = pytest.mark.gpu
 
@@ -57,7 +57,7 @@ def test_limits_are_numpys(cuda: str, dtype: str, size: int) -> None:
         assert finder.find() == (-np.inf, np.inf)
 
 
-@pytest.mark.parametrize("size", [400, SHORT + 400, (kept.PINNED_MOST >> 2) + 400])
+@pytest.mark.parametrize("size", [400, SHORT + 400, (reusable_plan.PINNED_MOST >> 2) + 400])
 def test_every_call_takes_the_samples_that_it_is_given(cuda: str, placed: Place, size: int) -> None:
     generator = np.random.default_rng(size)
     for _ in range(4):

@@ -199,8 +199,8 @@ def test_hovering_tells_of_what_is_there(qtbot, view: AccessView) -> None:
     for kind, number in (("lane", 3), ("piece", 2), ("gap", 0)):
         spot = layout.of(kind)[number]
         assert view.canvas.spot_at(spot.rect.center()) == spot
-    told = [view.canvas.tip(layout.of(kind)[0]) for kind in ("lane", "piece", "gap")]
-    assert told == [
+    events = [view.canvas.tip(layout.of(kind)[0]) for kind in ("lane", "piece", "gap")]
+    assert events == [
         "Lane 0: bytes 0–3 of image, element 0; sector 1 of 32",
         "Sector, bytes 0–31 of image: lane 0 uses 4 of its 32 bytes",
         f"{count(7648)} bytes in between are not accessed",

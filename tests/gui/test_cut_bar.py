@@ -115,8 +115,8 @@ def test_it_is_there_while_the_coefficients_are_asked_for(qtbot: Any, window: Ma
 
 def test_a_drag_moves_the_threshold_live_and_is_one_step_of_undo(qtbot: Any, window: MainWindow) -> None:
     bar, session = ask_for_parts(qtbot, window), window.controller.session
-    told: list[float] = []
-    session.changed.connect(lambda change: told.append(session.params.get("value", -1)))
+    events: list[float] = []
+    session.changed.connect(lambda change: events.append(session.params.get("value", -1)))
     plot = bar.plot
     start, y = round(plot.x_of(4.0)), round(plot.plot().center().y())
     qtbot.mousePress(plot, Qt.MouseButton.LeftButton, pos=QPoint(start, y))
@@ -125,14 +125,14 @@ def test_a_drag_moves_the_threshold_live_and_is_one_step_of_undo(qtbot: Any, win
         qtbot.mouseMove(plot, QPoint(start + 20 * step, y))
         expected = plot.value_at(start + 20 * step)
         qtbot.waitUntil(lambda expected=expected: session.params["value"] == expected)
-    assert session.params["rule"] == "manual" and told == sorted(told) and len(told) == 4
+    assert session.params["rule"] == "manual" and events == sorted(events) and len(events) == 4
     qtbot.mouseRelease(plot, Qt.MouseButton.LeftButton, pos=QPoint(start + 80, y))
     assert plot.lines == (session.params["value"],)
     assert window.panel.form.values()["value"] == session.params["value"]
     session.undo()
     assert (session.params["rule"], session.params["value"], plot.lines) == ("universal", 0.0, (4.0,))
     session.redo()
-    assert plot.lines == (told[-1],)
+    assert plot.lines == (events[-1],)
 
 
 def test_keys_move_the_line(qtbot: Any, window: MainWindow) -> None:

@@ -13,7 +13,7 @@ from scipy.ndimage import maximum_filter, minimum_filter
 from test_belonging import PICKS, bring, engine, finish, image, run, window  # noqa: F401
 from test_panes import differing
 
-from app.models.pictures.difference import distance, grown
+from app.models.pictures.difference import distance, grow_pixels
 from app.models.pictures.difference_style import DifferenceStyle, measured
 from app.models.pictures.display import DIVERGING, colors
 from app.models.results.view_data import ViewData
@@ -171,12 +171,12 @@ def test_one_pixel_of_many_is_drawn_larger_while_the_picture_is_reduced(qtbot: Q
 def test_squares_keep_the_furthest_value_and_nan() -> None:
     values = np.zeros((600, 40), np.float32)
     values[2, 3], values[2, 5], values[590, 20], values[300, 7] = 2, -5, 1, np.nan
-    found = grown(values)
+    found = grow_pixels(values)
     reach = 2
     assert found is not None and found[2, 3] == -5 and found[2, 3 - reach] == 2 and found[2, 0] == 0
     assert found[590 + reach, 20 - reach] == 1 and found[590 + reach + 1, 20] == 0
     assert np.isnan(found[300, 7]) and not np.isnan(found[300, 6])
-    assert grown(values, lambda: True) is None
+    assert grow_pixels(values, lambda: True) is None
 
 
 # The largest one
@@ -209,4 +209,4 @@ def test_squares_are_those_of_scipy(shape: tuple[int, int]) -> None:
     values = np.random.default_rng(0).normal(size=shape).astype(np.float32)
     reach = max(1, round(1.5 * max(shape) / 500))
     above, below = (f(values, 2 * reach + 1, mode="constant") for f in (maximum_filter, minimum_filter))
-    np.testing.assert_array_equal(grown(values), np.where(above >= -below, above, below))
+    np.testing.assert_array_equal(grow_pixels(values), np.where(above >= -below, above, below))

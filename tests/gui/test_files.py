@@ -271,12 +271,12 @@ def test_names_tell_what_was_done() -> None:
     mean, conv = find_filter("mean2d"), find_filter("conv3x3")
     defaults = {p.name: p.default for p in conv.params}
     sobel = next(name for name in conv.presets if "sobel" in name.lower())
-    told = proposed_name("camera", mean, {"window": 5, "border": "reflect"}, "shared", ".png")
-    assert told == "camera-mean-window5-shared.png"
-    told = proposed_name("photo.of.me.jpeg", mean, {"window": 7, "border": "zero"}, "x/y", ".png")
-    assert told == "photo.of.me-mean-window7-border_zero-x_y.png"
-    told = proposed_name("a.png", conv, {**defaults, **conv.presets[sobel]}, "results", ".csv")
-    assert told.startswith(f"a-conv3x3-{sobel}-passes1")
+    events = proposed_name("camera", mean, {"window": 5, "border": "reflect"}, "shared", ".png")
+    assert events == "camera-mean-window5-shared.png"
+    events = proposed_name("photo.of.me.jpeg", mean, {"window": 7, "border": "zero"}, "x/y", ".png")
+    assert events == "photo.of.me-mean-window7-border_zero-x_y.png"
+    events = proposed_name("a.png", conv, {**defaults, **conv.presets[sobel]}, "results", ".csv")
+    assert events.startswith(f"a-conv3x3-{sobel}-passes1")
     assert [save_suffix("image", dtype, None) for dtype in ("uint8", "float32")] == [".png", ".npy"]
     assert [save_suffix("signal", "float32", rate) for rate in (8e3, None)] == [".wav", ".npy"]
 

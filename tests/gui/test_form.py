@@ -43,8 +43,8 @@ def form(qtbot):
     QLocale.setDefault(QLocale.c())
     form = ParameterForm(ALL)
     qtbot.addWidget(form)
-    form.told = []
-    form.changed.connect(form.told.append)
+    form.events = []
+    form.changed.connect(form.events.append)
     with qtbot.waitActive(form):
         form.show()
         form.activateWindow()
@@ -60,7 +60,7 @@ def type_into(qtbot, box: Any, text: str, key: Qt.Key = Qt.Key.Key_Return) -> No
 
 def test_it_starts_with_the_defaults_and_says_nothing(form) -> None:
     assert form.values() == {p.name: p.default for p in ALL}
-    assert form.told == []
+    assert form.events == []
 
 
 def test_kinds_have_their_editors(form) -> None:
@@ -88,13 +88,13 @@ def test_arrow_keys_step_over_odd_values_only(form, qtbot) -> None:
     for _ in range(10):
         qtbot.keyClick(spin, Qt.Key.Key_Down)
     assert form.values()["window"] == 1
-    assert [t["window"] for t in form.told] == [5, 7, 5, 3, 1]
+    assert [t["window"] for t in form.events] == [5, 7, 5, 3, 1]
 
 
 @pytest.mark.parametrize("text", ["4", "999", "0"])
 def test_a_bad_number_keeps_the_last_good_one_and_says_why(form, qtbot, text: str) -> None:
     type_into(qtbot, form.editor("window").spin, text)
-    assert form.values()["window"] == 3 and form.told == []
+    assert form.values()["window"] == 3 and form.events == []
     assert form.editor("window").spin.value() == 3
     assert f"window must be an integer from 1 to 51 in steps of 2, not {text}" in form.reason("window")
     assert form.findChild(QLabel, "reason.window").isVisible()
@@ -131,7 +131,7 @@ def test_groups_of_digits_are_not_guessed() -> None:
 
 def test_typing_is_told_once_when_it_is_finished(form, qtbot) -> None:
     type_into(qtbot, form.editor("length").spin, "65536")
-    assert [t["length"] for t in form.told] == [65536]
+    assert [t["length"] for t in form.events] == [65536]
 
 
 def test_floats_read_exponents_and_check_limits(form, qtbot) -> None:
@@ -160,14 +160,14 @@ def test_choices_boxes_and_text(form, qtbot) -> None:
     qtbot.keyClick(form.editor("border").combo, Qt.Key.Key_Down)
     qtbot.keyClick(form.editor("normalise").box, Qt.Key.Key_Space)
     type_into(qtbot, form.editor("size").line, "64x64")
-    last = form.told[-1]
+    last = form.events[-1]
     assert (last["border"], last["normalise"], last["size"]) == ("wrap", False, "64x64")
-    assert len(form.told) == 3
+    assert len(form.events) == 3
 
 
 def test_a_grid_gives_a_tuple(form, qtbot) -> None:
     type_into(qtbot, form.editor("kernel").spins[4], "9")
-    assert form.told[-1]["kernel"] == (0, -1, 0, -1, 9, -1, 0, -1, 0)
+    assert form.events[-1]["kernel"] == (0, -1, 0, -1, 9, -1, 0, -1, 0)
 
 
 def test_a_moving_slider_is_throttled_and_its_last_value_kept(form, qtbot) -> None:
@@ -185,18 +185,18 @@ def test_a_moving_slider_is_throttled_and_its_last_value_kept(form, qtbot) -> No
     assert slider.isSliderDown()
     shown = form.editor("window").spin.value()
     assert shown > 3 and shown % 2 == 1
-    assert len(form.told) < 20
-    qtbot.waitUntil(lambda: bool(form.told) and form.told[-1]["window"] == shown)
-    before = len(form.told)
+    assert len(form.events) < 20
+    qtbot.waitUntil(lambda: bool(form.events) and form.events[-1]["window"] == shown)
+    before = len(form.events)
     qtbot.mouseMove(slider, QPoint(start.x() + 10, start.y()))
     qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=QPoint(start.x() + 10, start.y()))
-    assert len(form.told) == before + 1, "letting go is a commit, told at once"
-    assert form.told[-1]["window"] == form.editor("window").spin.value() != shown
+    assert len(form.events) == before + 1, "letting go is a commit, told at once"
+    assert form.events[-1]["window"] == form.editor("window").spin.value() != shown
 
 
 def test_a_slider_moved_by_keys_is_told_at_once(form, qtbot) -> None:
     qtbot.keyClick(form.editor("window").slider, Qt.Key.Key_End)
-    assert [t["window"] for t in form.told] == [51]
+    assert [t["window"] for t in form.events] == [51]
 
 
 def test_wide_ranges_move_by_ratio_and_every_stop_is_allowed() -> None:
@@ -214,7 +214,7 @@ def test_setting_values_gives_no_signal(form) -> None:
     form.set_values({"window": 11, "border": "zero", "kernel": [1] * 9, "other": 5})
     assert form.values()["window"] == 11 and form.values()["kernel"] == (1.0,) * 9
     assert form.editor("window").spin.value() == 11 and form.editor("window").slider.value() == 5
-    assert form.told == []
+    assert form.events == []
     with pytest.raises(KernelscopeError, match="window must be"):
         form.set_values({"border": "wrap", "window": 12})
     assert form.values()["border"] == "zero"
@@ -224,7 +224,7 @@ def test_reset_gives_every_default_in_one_signal(form, qtbot) -> None:
     form.set_values({"window": 11, "size": "8x8"})
     type_into(qtbot, form.editor("window").spin, "4")
     qtbot.mouseClick(form.reset_button, Qt.MouseButton.LeftButton)
-    assert form.told == [{p.name: p.default for p in ALL}]
+    assert form.events == [{p.name: p.default for p in ALL}]
     assert form.reason("window") == "" and form.editor("size").line.text() == "512x512"
 
 

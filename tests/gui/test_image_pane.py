@@ -253,11 +253,11 @@ def test_large_images_are_built_elsewhere(qtbot: QtBot, monkeypatch: pytest.Monk
     threads = []
     build = Pyramid.build
 
-    def told(self: Pyramid, *args: Any) -> bool:
+    def events(self: Pyramid, *args: Any) -> bool:
         threads.append(threading.current_thread())
         return build(self, *args)
 
-    monkeypatch.setattr(Pyramid, "build", told)
+    monkeypatch.setattr(Pyramid, "build", events)
     array = np.arange(2200 * 2000, dtype=np.float32).reshape(2200, 2000)
     pane = shown(qtbot, array, statistics=figures(0, array.max()))
     assert painted(pane)[0].size

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, make
-from lanes import todays
+from lanes import daily_subset
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
@@ -76,7 +76,7 @@ def open_input(engine: FakeEngine, kind: str) -> None:
     engine.show(from_array(array, name="another"))
 
 
-@pytest.mark.parametrize("filter", todays([f.id for f in FILTERS], 6, str))
+@pytest.mark.parametrize("filter", daily_subset([f.id for f in FILTERS], 6, str))
 def test_a_letter_is_the_key_of_one_thing_and_menus_come_first(
     window: MainWindow, engine: FakeEngine, filter: str
 ) -> None:

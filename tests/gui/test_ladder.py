@@ -143,8 +143,10 @@ def test_what_the_cache_means_is_said_once_and_of_which_machine(results: Results
     assert notes(results) == [said, f"◉ H100: {said}"]
     assert sum(kind == "bound" for kind, _ in legend_texts(results.entries())) == 1
     entry = next(e for e in results.entries() if e.variant == "naive")
-    told = details(entry, results)
-    assert "60 % of the data sheet's peak" in told and "50% of the bound: one launch (2 µs)" in told and said in told
+    events = details(entry, results)
+    assert (
+        "60 % of the data sheet's peak" in events and "50% of the bound: one launch (2 µs)" in events and said in events
+    )
     (line,) = [r for r in csv.DictReader(io.StringIO(results.to_csv())) if r["variant"] == "naive"]
     assert (line["share_peak"], line["share_bound"], line["bound_memory"]) == ("0.6", "0.5", "L2")
 
@@ -231,8 +233,8 @@ def test_the_axis_can_be_switched(ladder: TimingLadder, qtbot) -> None:
 
 
 def test_keys_move_and_details_name_every_clock(ladder: TimingLadder, qtbot) -> None:
-    told: list[Any] = []
-    ladder.current_changed.connect(told.append)
+    events: list[Any] = []
+    ladder.current_changed.connect(events.append)
     ladder.log_box.setFocus()
     qtbot.keyClick(ladder.log_box, Qt.Key.Key_Tab)
     qtbot.keyClick(ladder.why_box, Qt.Key.Key_Tab)
@@ -240,17 +242,17 @@ def test_keys_move_and_details_name_every_clock(ladder: TimingLadder, qtbot) -> 
     assert ladder.current_slot() == SERIAL
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Down)
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Down)
-    assert told[-1] == NAIVE == ladder.current_slot()
+    assert events[-1] == NAIVE == ladder.current_slot()
     text = ladder.details.toPlainText()
     assert ladder.details.isVisible() and text == ladder.canvas.accessibleDescription()
     lines = text.splitlines()
     assert any(line.startswith("kernel 58.5 µs") and "event clock" in line for line in lines)
     assert any(line.startswith("end to end, pinned 2.96 ms") and "wall clock" in line for line in lines)
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_End)
-    assert told[-1] is None and "GPU, pinned and streamed" in ladder.details.toPlainText()
+    assert events[-1] is None and "GPU, pinned and streamed" in ladder.details.toPlainText()
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Home)
     qtbot.keyClick(ladder.canvas, Qt.Key.Key_Up)
-    assert told[-1] == SERIAL
+    assert events[-1] == SERIAL
 
 
 def test_clicking_chooses_and_copying_copies(ladder: TimingLadder, qtbot) -> None:

@@ -25,9 +25,9 @@ THREADS = Varied("knob", "threads")
 
 def _row(variant: str, n: int, seconds: float, **knobs: int) -> Row:
     timing = Timing("kernel", "cuda-event", seconds, seconds, seconds, seconds, 20, "", "stream")
-    told = {"filter": "reduce1d", "params": {}, "shape": (n,), "ok": True, "dtype": "float32", "mode": "stream"}
-    told |= {"protocol": "quick", "clock": "cuda-event", "error_max": 0.0, "tolerance": 1.0}
-    return Row(variant=variant, device="cuda:0", knobs=knobs, stages={"kernel": timing}, **told)
+    events = {"filter": "reduce1d", "params": {}, "shape": (n,), "ok": True, "dtype": "float32", "mode": "stream"}
+    events |= {"protocol": "quick", "clock": "cuda-event", "error_max": 0.0, "tolerance": 1.0}
+    return Row(variant=variant, device="cuda:0", knobs=knobs, stages={"kernel": timing}, **events)
 
 
 def _pictures(*sweeps: Sweep) -> dict[str, LawPicture]:

@@ -183,8 +183,8 @@ def test_the_first_start_is_no_larger_than_the_screen(qtbot, qapp, monkeypatch, 
     monkeypatch.setattr(program, "_application", lambda: qapp)
     monkeypatch.setattr(qapp, "exec", run, raising=False)
     for size in (None, "1000x900"):
-        told = argparse.Namespace(size=size, scheme=None, presenter=False, screenshot=None)
-        assert program.show(told) == 0
+        events = argparse.Namespace(size=size, scheme=None, presenter=False, screenshot=None)
+        assert program.show(events) == 0
     first, asked = seen
     assert first.width() == free.width() and free.height() - 60 < first.height() < free.height()
     assert (asked.width(), asked.height()) == (1000, 900)  # whoever says a size has it

@@ -100,7 +100,7 @@ def test_the_engines_doings_are_logged(qtbot, tmp_path: Path) -> None:
 
 def test_what_goes_wrong_anywhere_is_logged(qtbot, capfd, monkeypatch: pytest.MonkeyPatch) -> None:
     log, passed_on = Log(), []
-    monkeypatch.setattr(sys, "excepthook", lambda *told: passed_on.append(told))
+    monkeypatch.setattr(sys, "excepthook", lambda *events: passed_on.append(events))
     monkeypatch.setattr(threading, "excepthook", passed_on.append)
     with log_faults(log):
         for _ in range(25):

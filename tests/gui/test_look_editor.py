@@ -22,8 +22,8 @@ WAVELET = Param("wavelet", "db4", choices=NAMES, look=LOOK)
 def form(qtbot: Any) -> Any:
     form: Any = ParameterForm((WAVELET, Param("levels", 4, 1, 8)))
     qtbot.addWidget(form)
-    form.told = []
-    form.changed.connect(form.told.append)
+    form.events = []
+    form.changed.connect(form.events.append)
     form.show()
     qtbot.waitExposed(form)
     return form
@@ -56,8 +56,8 @@ def test_typed_letters_choose_a_wavelet_and_its_functions_follow(qtbot: Any, for
     assert drawn(qtbot, form, "db4") == ["scaling φ", "wavelet ψ"]
     chooser.combo.setFocus()
     qtbot.keyClicks(chooser.combo, "db2")
-    qtbot.waitUntil(lambda: form.told != [])
-    assert form.told == [{"wavelet": "db2", "levels": 4}]
+    qtbot.waitUntil(lambda: form.events != [])
+    assert form.events == [{"wavelet": "db2", "levels": 4}]
     drawn(qtbot, form, "db2")
     qtbot.keyClicks(chooser.combo, "reverse")
     qtbot.waitUntil(lambda: form.values()["wavelet"] == "rbio1.3")
@@ -76,7 +76,7 @@ def test_arrow_keys_pass_over_the_headings(qtbot: Any, form: Any) -> None:
 
 def test_values_from_outside_are_drawn_without_a_word_back(qtbot: Any, form: Any) -> None:
     form.set_values({"wavelet": "bior2.2"})
-    assert len(drawn(qtbot, form, "bior2.2")) == 4 and form.told == []
+    assert len(drawn(qtbot, form, "bior2.2")) == 4 and form.events == []
     form.reset()
     assert len(drawn(qtbot, form, "db4")) == 2
 

@@ -89,8 +89,8 @@ def test_a_sentence_says_what_limits_and_what_would_hold_more(what: Any, sentenc
 
 
 def test_what_stays_as_it_is_is_said() -> None:
-    assert "340 bytes of shared memory per block stay fixed" in known("sm_75", 128, 44, 340).proviso
-    assert "hared memory" not in known("sm_75", 128, 44, 0).proviso
+    assert "340 bytes of shared memory per block stay fixed" in known("sm_75", 128, 44, 340).assumption
+    assert "hared memory" not in known("sm_75", 128, 44, 0).assumption
 
 
 def test_the_curve_is_that_of_the_vendors_rules() -> None:

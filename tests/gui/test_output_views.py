@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
-from lanes import todays
+from lanes import daily_subset
 from made_results import RATE, Made, bring, filter_for, giving, made, picture, wave
 from PySide6.QtCore import QLocale, Qt
 from PySide6.QtGui import QImage
@@ -98,7 +98,7 @@ def share(counts: np.ndarray[Any, Any]) -> str:
     return f"{counts[3]} ({100 * counts[3] / counts.sum():.3g} %)"
 
 
-def told(name: str) -> str:
+def events(name: str) -> str:
     """What is read there, from the array itself."""
     result = made()[name]
     array = result.array
@@ -139,7 +139,7 @@ def test_no_kind_is_named_outside_of_the_tables() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize("name", todays(NAMES, 4, str))
+@pytest.mark.parametrize("name", daily_subset(NAMES, 4, str))
 def test_a_result_is_in_its_own_view_and_says_what_is_read(
     window: MainWindow, stack_of_outputs: ExitStack, name: str
 ) -> None:
@@ -154,7 +154,7 @@ def test_a_result_is_in_its_own_view_and_says_what_is_read(
     point_at(window, name)
     for variant in PICKS:
         text = stack.view.value_text(variant)
-        assert text and (not told(name) or text == told(name)), text
+        assert text and (not events(name) or text == events(name)), text
 
 
 def test_coordinates_have_units(window: MainWindow, stack_of_outputs: ExitStack) -> None:
@@ -252,7 +252,7 @@ def ranges(window: MainWindow) -> tuple[Any, ...]:
     return view.plane.x.start, view.plane.x.stop, view.plane.x.letters
 
 
-@pytest.mark.parametrize("name", todays(NAMES, 4, str))
+@pytest.mark.parametrize("name", daily_subset(NAMES, 4, str))
 def test_the_windows_actions_work_in_every_view(
     window: MainWindow, stack_of_outputs: ExitStack, name: str, tmp_path: Path
 ) -> None:
@@ -285,7 +285,7 @@ def test_the_windows_actions_work_in_every_view(
         assert f"*{suffix}" in asked[0]
 
 
-@pytest.mark.parametrize("name", todays(NAMES, 4, str))
+@pytest.mark.parametrize("name", daily_subset(NAMES, 4, str))
 def test_verdicts_are_those_of_pictures(window: MainWindow, stack_of_outputs: ExitStack, name: str) -> None:
     result = shown(window, stack_of_outputs, name, ok=None)
     view = window.stack.view

@@ -65,17 +65,17 @@ def test_claims_are_saved_with_the_machine_of_their_runs(claims: ClaimsPage, qtb
     claims.set_claims(measured)
     with qtbot.waitSignal(claims.save_asked) as asked:
         qtbot.mouseClick(claims.save_button, Qt.MouseButton.LeftButton)
-    (told,) = asked.args
-    text = claims_csv(told)
+    (events,) = asked.args
+    text = claims_csv(events)
     heading = [line for line in text.splitlines() if line.startswith("# ")]
     assert "# machine: NVIDIA H200" in heading and any(line.startswith("# version kernelscope: ") for line in heading)
     rows = list(csv.DictReader(text.splitlines()[len(heading) :]))
     assert [row["holds"] for row in rows] == ["holds", "undecided"] and rows[0]["published"] == claim(True)["published"]
     assert json.loads(rows[0]["figures_s"]) == {"naive": 0.0043} and rows[0]["machine"] == "NVIDIA H200"
-    content = json.loads(claims_json(told))
+    content = json.loads(claims_json(events))
     assert content["claims"] == list(measured) and content["about"]["machine"] == "NVIDIA H200"
     assert content["schema"] == "kernelscope-claims/1" and "time" in content["about"]
-    two = (*told, claim(False, machine="another"))
+    two = (*events, claim(False, machine="another"))
     assert "# machine: several, see the rows" in claims_csv(two)
 
 
@@ -124,6 +124,6 @@ def test_diagnostics(qtbot) -> None:
     assert found["available"] == "yes" and found["architectures"] == "sm_75, sm_90"
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     copied = QGuiApplication.clipboard().text()
-    told, _, logged = copied.partition("\n\n")
-    assert json.loads(told) == doctor
+    events, _, logged = copied.partition("\n\n")
+    assert json.loads(events) == doctor
     assert logged == log.text() + "\n" and len(logged.splitlines()) == 4

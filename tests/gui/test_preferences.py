@@ -152,8 +152,8 @@ def test_defaults_come_back(qtbot, engine, window, path: Path, tmp_path: Path) -
     page.most.stepBy(5)
     qtbot.mouseClick(page.reset_button, Qt.MouseButton.LeftButton)
     for kept in (window.context.settings, Settings(path)):
-        told = (kept.scheme, kept.presenter, kept.colormap, kept.restored, kept.timed, kept.most_recent)
-        assert told == ("system", False, "gray", True, True, MOST_RECENT)
+        events = (kept.scheme, kept.presenter, kept.colormap, kept.restored, kept.timed, kept.most_recent)
+        assert events == ("system", False, "gray", True, True, MOST_RECENT)
         assert kept.recent == (file,)
     assert (window.look.choice, window.look.presenter, window.display.colormap) == ("system", False, "gray")
     assert window.controller.queue.timed_after_pause

@@ -243,12 +243,12 @@ class TestInputs:
         assert bench.queue._quiet.isActive() and not bench.queue.jobs
         bench.queue.interrupt()
         assert not bench.queue._quiet.isActive()
-        bench.queue._go_on()
+        bench.queue._start_next()
         assert bench.kinds() == [LIVE]
 
     def test_nothing_goes_on_where_nothing_ran_or_another_input_came(self, bench: Bench) -> None:
         bench.queue.interrupt()
-        bench.queue._go_on()
+        bench.queue._start_next()
         assert bench.kinds() == []
         bench.queue.run(LIVE)
         bench.queue.interrupt()
@@ -259,7 +259,7 @@ class TestInputs:
     def test_another_frame_stops_runs_and_keeps_the_engine(self, bench: Bench) -> None:
         bench.queue.run(LIVE)
         bench.queue.submit(SWEEP, RunRequest(99, 0, bench.session.input, "mean2d", {}, ()))
-        bench.queue.step_aside()
+        bench.queue.stop_for_frame()
         assert bench.engine.cancelled == [(1, False)]
 
     def test_steps_come_before_the_run_that_needs_them(self, bench: Bench) -> None:

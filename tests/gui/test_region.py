@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.models.pictures import region as measuring
 from app.models.pictures import region_figures
-from app.models.pictures.probe import Line, Probe, bent, carried, moved, reached, spanning, stretched
+from app.models.pictures.probe import Line, Probe, moved, moved_line, reached, spanning, stretched, with_end_moved
 from app.models.pictures.region import Measuring
 from app.models.pictures.region_figures import Sampled, figure_rows, figures_of
 from app.models.pictures.viewport import Rect
@@ -80,10 +80,12 @@ def test_gripped_edges_move_and_may_cross_the_others() -> None:
 
 def test_a_line_stays_in_the_picture_and_can_be_straight() -> None:
     line = Line(5.0, 5.0, 15.0, 6.0)
-    assert bent(line, 1, 99.0, -3.0, EXTENT) == (5.0, 5.0, 30.0, 0.0)
-    assert bent(line, 1, 15.0, 6.0, EXTENT, straight=True) == pytest.approx((5.0, 5.0, 5 + np.hypot(10, 1), 5.0))
-    assert bent(line, 0, 2.0, 3.0, EXTENT) == (2.0, 3.0, 15.0, 6.0)
-    assert carried(line, 100.0, -100.0, EXTENT) == (20.0, 0.0, 30.0, 1.0)
+    assert with_end_moved(line, 1, 99.0, -3.0, EXTENT) == (5.0, 5.0, 30.0, 0.0)
+    assert with_end_moved(line, 1, 15.0, 6.0, EXTENT, straight=True) == pytest.approx(
+        (5.0, 5.0, 5 + np.hypot(10, 1), 5.0)
+    )
+    assert with_end_moved(line, 0, 2.0, 3.0, EXTENT) == (2.0, 3.0, 15.0, 6.0)
+    assert moved_line(line, 100.0, -100.0, EXTENT) == (20.0, 0.0, 30.0, 1.0)
 
 
 # Figures

@@ -50,14 +50,14 @@ def test_a_row_that_is_no_longer_declared_keeps_its_name(results: Results) -> No
 
 
 def test_signals(results: Results, qtbot) -> None:
-    with qtbot.waitSignal(results.row_changed) as told:
+    with qtbot.waitSignal(results.row_changed) as events:
         results.put(rows()[0])
-    assert told.args == [SERIAL]
+    assert events.args == [SERIAL]
     with qtbot.waitSignal(results.rows_reset):
         results.put(row("opencv", "cpu", 0.0016))
-    with qtbot.waitSignal(results.baseline_changed) as told:
+    with qtbot.waitSignal(results.baseline_changed) as events:
         results.set_baseline(NAIVE)
-    assert told.args == [NAIVE]
+    assert events.args == [NAIVE]
     with qtbot.assertNotEmitted(results.baseline_changed):
         results.set_baseline(NAIVE)
 
@@ -134,8 +134,8 @@ def test_the_fair_bars_never_mix_machines(results: Results) -> None:
     for r in rows()[:2]:
         results.put(r)
     results.set_recorded([(r, H200) for r in rows()[2:]], TITLES)
-    told = [b for b in results.fair_bars() if b.entry]
-    assert len({b.entry.origin for b in told}) == 1
+    events = [b for b in results.fair_bars() if b.entry]
+    assert len({b.entry.origin for b in events}) == 1
     assert [b.seconds for b in Results().fair_bars()] == [None] * 6
 
 
@@ -174,9 +174,9 @@ def test_an_exported_row_says_what_it_is_of_and_where_it_ran(results: Results) -
 def test_report_rows_and_json(results: Results) -> None:
     results.put(rows()[0])
     results.set_recorded([(rows()[3], H200)], TITLES)
-    told = results.to_report_rows()
-    assert told[0] == rows()[0].to_json()
-    assert told[1] == rows()[3].to_json() | {"recorded": True, "machine": H200}
+    events = results.to_report_rows()
+    assert events[0] == rows()[0].to_json()
+    assert events[1] == rows()[3].to_json() | {"recorded": True, "machine": H200}
     results.mark_stale()
     content = json.loads(results.to_json())
     assert content["schema"] == "kernelscope-report/2" and content["runs"][0]["stale"] is True

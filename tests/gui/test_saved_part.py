@@ -137,9 +137,10 @@ def test_a_simulated_result_is_saved_whole_once_it_is(qtbot, tmp_path: Path) -> 
             what = window.controller.result_to_save(variant)
             found[target] = window.files.saver._facts(what)
             act(window, "save")
-            told = f"Saved {target}"
+            events = f"Saved {target}"
             qtbot.waitUntil(
-                lambda told=told: any(m.text.startswith(told) for m in window.messages.messages()), timeout=PATIENCE
+                lambda events=events: any(m.text.startswith(events) for m in window.messages.messages()),
+                timeout=PATIENCE,
             )
     np.testing.assert_array_equal(load(tmp_path / "sim.npy").array, load(tmp_path / "cpu.npy").array)
     assert all("part" not in facts for facts in found.values())

@@ -220,9 +220,9 @@ def test_the_claims_are_saved_as_their_ending_says(qtbot, window, tmp_path: Path
         window.files.target = lambda *_, name=name: str(tmp_path / name)
         qtbot.mouseClick(page.save_button, Qt.MouseButton.LeftButton)
         assert f"Saved {name}" in window.messages.current().text
-    told = json.loads((tmp_path / "claims.json").read_text())
+    events = json.loads((tmp_path / "claims.json").read_text())
     text = (tmp_path / "claims.csv").read_text()
-    assert len(told["claims"]) == len(FILTERS.claims) and "machine" in told["about"]
+    assert len(events["claims"]) == len(FILTERS.claims) and "machine" in events["about"]
     rows = list(csv.DictReader(line for line in text.splitlines() if not line.startswith("# ")))
     assert [row["id"] for row in rows] == [claim.id for claim in FILTERS.claims]
     decided = [row for row in rows if row["basis"] == "measured" and row["holds"] != "undecided"]

@@ -90,8 +90,8 @@ def test_where_two_thresholds_differ_and_by_how_much(qtbot: QtBot, window: MainW
     assert f"largest {apart[row, column]} at x {column}, y {row}" in canvas.notes.replace("−", "-")
     assert f"{np.count_nonzero(apart)} of 262144 pixels differ" in canvas.notes
     QTest.keyClick(canvas, Qt.Key.Key_J)
-    told = f"threshold soft · pinned: {soft[row, column]}   threshold hard: {hard[row, column]}"
-    qtbot.waitUntil(lambda: told in texts(window.panes))
+    events = f"threshold soft · pinned: {soft[row, column]}   threshold hard: {hard[row, column]}"
+    qtbot.waitUntil(lambda: events in texts(window.panes))
     assert f"x {column}, y {row}" in window.panes.values.text()
 
     QTest.keyClick(canvas, Qt.Key.Key_1, Qt.KeyboardModifier.AltModifier)
@@ -157,7 +157,7 @@ def test_the_time_between_two_beats(qtbot: QtBot, window: MainWindow) -> None:
     _, second = at(0.6)
     between = second - first
     qtbot.waitUntil(lambda: "Δt" in pane.status.text())
-    told = pane.status.text().split("Δt ")[1]
-    assert float(told.split(" s (")[0]) == pytest.approx(between, abs=2e-6)
-    assert float(told.split(" s (")[1].split(" Hz)")[0]) == pytest.approx(1 / between, rel=1e-3)
-    assert "input " in told and "(Δy " in told
+    events = pane.status.text().split("Δt ")[1]
+    assert float(events.split(" s (")[0]) == pytest.approx(between, abs=2e-6)
+    assert float(events.split(" s (")[1].split(" Hz)")[0]) == pytest.approx(1 / between, rel=1e-3)
+    assert "input " in events and "(Δy " in events

@@ -94,7 +94,7 @@ def test_letters_find_a_variant(qtbot, window) -> None:
     assert QApplication.focusWidget() is line
     qtbot.keyClicks(line, "shared")
     shown = [v.id for v in session.filter.variants if variants.row(v.id).isVisible()]
-    assert 0 < len(shown) < len(session.filter.variants) and all("shared" in _told(session, id) for id in shown)
+    assert 0 < len(shown) < len(session.filter.variants) and all("shared" in _row_text(session, id) for id in shown)
     line.setText("zebra")
     nothing = variants.finder.findChild(QLabel, "nothing")
     assert nothing.isVisible() and nothing.text() == "Nothing matches “zebra”."
@@ -103,6 +103,6 @@ def test_letters_find_a_variant(qtbot, window) -> None:
     assert all(variants.row(v.id).isVisible() for v in session.filter.variants)
 
 
-def _told(session, id: str) -> str:
+def _row_text(session, id: str) -> str:
     variant = session.filter.variant(id)
     return f"{variant.id} {variant.title} {variant.idea}".casefold()

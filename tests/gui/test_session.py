@@ -32,24 +32,35 @@ def test_a_signal_brings_the_familys_filter_for_signals(qtbot) -> None:
     assert session.choice.params == {"window": 5, "border": "reflect"}
 
 
-TOLD = ("opened", "stepped", "filter", "picks_or_settings", "pins", "steps", "device", "baseline", "output", "undo")
+LOGGED_FUNCTIONS = (
+    "opened",
+    "stepped",
+    "filter",
+    "picks_or_settings",
+    "pins",
+    "steps",
+    "device",
+    "baseline",
+    "output",
+    "undo",
+)
 
 
 def changes_of(session: Session) -> list[set[str]]:
     """What each change of a session to come says of itself. The session is then what the change says it is."""
-    told: list[set[str]] = []
+    events: list[set[str]] = []
 
     def take(change: Change) -> None:
         assert (change.after.choice, change.after.input) == (session.choice, session.input)
-        told.append({name for name in TOLD if getattr(change, name)})
+        events.append({name for name in LOGGED_FUNCTIONS if getattr(change, name)})
 
     session.changed.connect(take)
-    return told
+    return events
 
 
 def test_every_change_is_told_once_with_all_that_it_changes(qtbot) -> None:
     session = Session()
-    told = changes_of(session)
+    events = changes_of(session)
     session.set_params({"window": 9, "border": "wrap"})
     session.set_picks(("serial",))
     session.set_picks(("serial",))
@@ -59,17 +70,17 @@ def test_every_change_is_told_once_with_all_that_it_changes(qtbot) -> None:
     session.set_baseline("parallel")
     session.set_baseline("parallel")
     settings = {"picks_or_settings"}
-    assert told == [settings | {"undo"}, settings, settings, settings | {"filter"}, {"baseline"}]
+    assert events == [settings | {"undo"}, settings, settings, settings | {"filter"}, {"baseline"}]
 
 
 def test_an_input_comes_with_the_filter_for_it_in_one_change(qtbot) -> None:
     session, image, signal = Session(), shared("image"), shared("signal")
-    told = changes_of(session)
+    events = changes_of(session)
     session.set_input(image)
     session.set_steps([{"step": "invert"}])
     session.set_input(signal)
     session.set_stepped(shared("signal"), session.steps)
-    assert [sorted(what - {"picks_or_settings", "undo"}) for what in told] == [
+    assert [sorted(what - {"picks_or_settings", "undo"}) for what in events] == [
         ["filter", "opened"],
         ["steps"],
         ["filter", "opened"],
@@ -82,9 +93,9 @@ def test_without_steps_the_input_is_the_original_again_in_one_change(qtbot) -> N
     session.set_input(image)
     session.set_steps([{"step": "invert"}])
     session.set_stepped(shared("image"), session.steps)
-    told = changes_of(session)
+    events = changes_of(session)
     session.set_steps([])
-    assert session.input is image and told == [{"steps", "stepped"}]
+    assert session.input is image and events == [{"steps", "stepped"}]
 
 
 @pytest.mark.parametrize("filter", FILTERS, ids=lambda f: f.id)
@@ -154,18 +165,18 @@ def test_a_new_choice_ends_what_could_be_redone(qtbot) -> None:
     session = Session()
     session.set_params({"window": 7, "border": "reflect"})
     session.undo()
-    with qtbot.waitSignal(session.changed) as told:
+    with qtbot.waitSignal(session.changed) as events:
         session.set_picks(("parallel",))
-    (change,) = told.args
+    (change,) = events.args
     assert change.undo and change.after.undo == (True, False)
     session.redo()
     assert session.choice.picks == ("parallel",)
 
 
 def test_undo_goes_back_to_the_input_before_a_result(qtbot) -> None:
-    session, told = Session(), []
+    session, events = Session(), []
     first, result, spectrum = shared("image"), shared("image"), shared("signal")
-    session.changed.connect(lambda change: told.append(change.after.input) if change.opened else None)
+    session.changed.connect(lambda change: events.append(change.after.input) if change.opened else None)
     session.set_input(first)
     session.set_steps([{"step": "invert"}])
     steps = session.steps
@@ -188,7 +199,7 @@ def test_undo_goes_back_to_the_input_before_a_result(qtbot) -> None:
     assert session.original is first and session.steps == steps and session.choice.filter == "mean2d"
     session.undo()
     assert session.original is spectrum
-    assert told == [first, result, spectrum, result, first, result, spectrum, first, spectrum]
+    assert events == [first, result, spectrum, result, first, result, spectrum, first, spectrum]
 
 
 def test_originals_are_held_as_long_as_something_leads_to_them(qtbot) -> None:
@@ -236,10 +247,10 @@ def test_parameters_are_reset_to_their_defaults(qtbot) -> None:
 class TestDevices:
     def test_the_first_devices_join_an_untouched_choice(self, qtbot) -> None:
         session = Session()
-        told = changes_of(session)
+        events = changes_of(session)
         before = session.choice.picks
         session.set_devices(("cuda:1", "sim"))
-        assert session.device == "cuda:1" and told == [{"device", "picks_or_settings"}]
+        assert session.device == "cuda:1" and events == [{"device", "picks_or_settings"}]
         assert set(before) < set(session.choice.picks) and not session.can_undo
 
     def test_devices_change_no_choice_that_was_made(self, qtbot) -> None:

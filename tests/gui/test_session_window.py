@@ -284,10 +284,10 @@ def test_a_copied_command_is_the_same_experiment_in_the_window(window: MainWindo
     steps, words = session.steps, shlex.split(command_text(session))
     assert words[:3] == ["kernelscope", "run", "conv3x3"] and words[3] == "--input"
     rest = words[5 : words.index("--device")]
-    told = [w for word in rest for w in (["--set", word[2:]] if word.startswith("--") and "=" in word else [word])]
+    events = [w for word in rest for w in (["--set", word[2:]] if word.startswith("--") and "=" in word else [word])]
     window.controller.open_sample("ecg")
     assert session.filter.accepts == "signal" and session.steps == ()
-    script = script_of(window, [words[4], "--filter", "conv3x3", *told])
+    script = script_of(window, [words[4], "--filter", "conv3x3", *events])
     script.start()
     script._choose()
     assert session.original.origin == origin and session.steps == steps

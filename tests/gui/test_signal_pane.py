@@ -223,11 +223,11 @@ def test_late_times_tell_neighbours_apart(qtbot: QtBot) -> None:
     start = 48_000_000
     pane = shown(qtbot)
     pane.set_curves([Trace("a", np.zeros(10), time_axis(48000.0).cut(start))])
-    told = set()
+    events = set()
     for sample in range(3):
         pane.set_cursor((start + sample) / 48000)
-        told.add(pane.status.text())
-    assert len(told) == 3
+        events.add(pane.status.text())
+    assert len(events) == 3
 
 
 def test_the_range_survives_new_results(qtbot: QtBot) -> None:

@@ -122,12 +122,12 @@ def test_what_has_no_time_is_not_run_for_its_time(window: MainWindow, engine: Fa
     assert engine.asked[-1].protocol == "quick" and {p.device for p in engine.asked[-1].picks} == {"cpu"}
     engine.end()
     window.controller.queue._quiet.stop()
-    before, told = len(engine.asked), []
-    window.controller.settled.connect(lambda: told.append(True))
+    before, events = len(engine.asked), []
+    window.controller.settled.connect(lambda: events.append(True))
     window.controller.session.set_picks(KERNELS)
     engine.end()
     asked = [(r.protocol, p.variant) for r in engine.asked[before:] for p in r.picks]
-    assert asked == [("none", kernel) for kernel in KERNELS] and told == [True]
+    assert asked == [("none", kernel) for kernel in KERNELS] and events == [True]
     assert not window.controller.queue._quiet.isActive()
 
 

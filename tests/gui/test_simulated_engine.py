@@ -78,21 +78,21 @@ def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
     before, child = window.controller.results.entry(RowSlot("naive", "sim")).row, engine.client.pid
     status, entry = window.status, lambda: window.controller.results.entry(RowSlot("naive", "sim"))
-    told: list[list[float]] = [[]]
+    events: list[list[float]] = [[]]
     seen: list[tuple[bool, bool, str]] = []
 
     def click(done: int, total: int) -> None:
         """As soon as the simulation is running and the window says so."""
-        told[-1] += [done / total] if total else []
+        events[-1] += [done / total] if total else []
         if not seen and status.busy.text() == "computing naive on sim" and status.button.isVisible():
             seen.append((status.progress.isVisible(), status.progress.maximum() == total > 0, entry().state))
             qtbot.mouseClick(status.button, Qt.MouseButton.LeftButton)
 
-    window.controller.began.connect(lambda: told.append([]))  # each job tells how far it is itself
+    window.controller.began.connect(lambda: events.append([]))  # each job tells how far it is itself
     window.controller.progressed.connect(click)
     params = {"window": 31, "border": "reflect"}
     settle(qtbot, window.controller, lambda: window.controller.session.set_params(params))
     assert seen == [(True, True, "running")]
     assert entry().row is before and entry().state == "stale" and window.messages.current() is None
-    assert told == [sorted(shares) for shares in told] and 0 < max(map(max, filter(None, told))) < 1
+    assert events == [sorted(shares) for shares in events] and 0 < max(map(max, filter(None, events))) < 1
     assert engine.client.pid == child, "nothing had to be ended for it"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_engine import FakeEngine
-from lanes import todays
+from lanes import daily_subset
 from made_results import RATE, Made, bring, filter_for, giving, made, picture, wave
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtTest import QTest
@@ -187,7 +187,7 @@ def test_a_view_that_needs_much_room_comes_to_rest(stage: Stage) -> None:
 OUTPUTS = [(signal, output) for signal in (False, True) for output in results_of(signal)]
 
 
-@pytest.mark.parametrize("presenter, part", todays(SHARES, 0, "{0[0]}-part {0[1]}".format, 1))
+@pytest.mark.parametrize("presenter, part", daily_subset(SHARES, 0, "{0[0]}-part {0[1]}".format, 1))
 @pytest.mark.parametrize(("signal", "output"), OUTPUTS)
 def test_every_view_comes_to_rest_at_every_size(
     stage: Stage, signal: bool, output: str, presenter: bool, part: int

@@ -25,7 +25,7 @@ PUBLIC = (
     *("gpu_ops.input_kinds", "gpu_ops.output_kinds", "gpu_ops.run_key", "gpu_ops.device_names"),
     *("gpu_ops.counters", "gpu_ops.stages", "gpu_ops.task", "gpu_ops.io.opening"),
     *("gpu_ops.report.row_kinds", "gpu_ops.report.bounds"),
-    *("gpu_ops.report.rows", "gpu_ops.report.standing", "gpu_ops.report.machines", "gpu_ops.report.sweeps"),
+    *("gpu_ops.report.rows", "gpu_ops.report.speedups", "gpu_ops.report.machines", "gpu_ops.report.sweeps"),
     *("gpu_ops.report.about", "gpu_ops.report.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
     *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.report.changes"),
     *("gpu_ops.explaining.rungs", "gpu_ops.explaining.page"),

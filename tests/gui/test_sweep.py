@@ -50,10 +50,10 @@ def row(variant: str, device: str, side: int, seconds: float | None, **more: Any
     stages = {}
     if seconds:
         stages["kernel"] = Timing("kernel", clock, seconds, 0.9 * seconds, 1.1 * seconds, seconds, 20, "", "stream")
-    told: dict[str, Any] = {"filter": "mean2d", "params": PARAMS, "knobs": {}, "shape": (side, side), "ok": True}
-    told |= {"dtype": "float32", "mode": "stream", "protocol": "quick", "clock": clock if seconds else ""}
-    told |= {"error_max": 1e-8, "tolerance": 1e-6, "stages": stages}
-    return Row(variant=variant, device=device, **told | more)
+    events: dict[str, Any] = {"filter": "mean2d", "params": PARAMS, "knobs": {}, "shape": (side, side), "ok": True}
+    events |= {"dtype": "float32", "mode": "stream", "protocol": "quick", "clock": clock if seconds else ""}
+    events |= {"error_max": 1e-8, "tolerance": 1e-6, "stages": stages}
+    return Row(variant=variant, device=device, **events | more)
 
 
 def crossing_sweep() -> Sweep:
@@ -167,8 +167,8 @@ def test_a_recorded_sweep_names_the_variants_whose_kernels_changed_since() -> No
     assert "older" not in heading(todays)
     assert replace(older, machine="").older() == ()
     read = list(csv.DictReader(io.StringIO(older.to_csv())))
-    told = json.loads(older.to_json())["runs"]
-    for written in (read, told):
+    events = json.loads(older.to_json())["runs"]
+    for written in (read, events):
         assert {(r["variant"], r.get("age", "")) for r in written} == {
             ("warp_recomputed", "older kernel"),
             ("fused", ""),
@@ -551,8 +551,8 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     assert "16 of 32 warps, 256 of 1024 threads, limited by warps" in shown.words_at(shown.mapFromScene(place))
     table = window.sweep.table
     heads = [table.horizontalHeaderItem(k).text() for k in range(table.columnCount())]
-    told = ("block", "error", "occupancy", "resident threads")
-    cells = [[table.item(r, heads.index(h)).text() for h in told] for r in range(3)]
+    events = ("block", "error", "occupancy", "resident threads")
+    cells = [[table.item(r, heads.index(h)).text() for h in events] for r in range(3)]
     assert cells == [
         ["–", "1e-08", "–", "–"],
         ["16", "–", "50 %", "256 of 1024"],
@@ -560,8 +560,8 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     ]
     lines = list(csv.DictReader(io.StringIO(window.sweep.controller.made.to_csv())))
     assert [(one["block"], one["resident_threads"]) for one in lines] == [("", ""), ("16", "256"), ("128", "1024")]
-    told = json.loads(window.sweep.controller.made.to_json())["occupancy"]
-    assert [(one["block"], one["variant"], one["warps"], one["registers_used"]) for one in told] == [
+    events = json.loads(window.sweep.controller.made.to_json())["occupancy"]
+    assert [(one["block"], one["variant"], one["warps"], one["registers_used"]) for one in events] == [
         (16, "naive", 16, 16),
         (128, "naive", 32, 16),
     ]

@@ -104,10 +104,10 @@ def test_exporting(table: ResultTable, results: Results, qtbot, tmp_path) -> Non
     event = QContextMenuEvent(QContextMenuEvent.Reason.Keyboard, QPoint(5, 5), table.mapToGlobal(QPoint(5, 5)))
     QApplication.sendEvent(table.viewport(), event)
     assert table.menu.isVisible()
-    with qtbot.waitSignal(table.exported) as told:
+    with qtbot.waitSignal(table.exported) as events:
         table.csv_action.trigger()
     table.menu.close()
-    assert told.args == [str(tmp_path / "results.csv")]
+    assert events.args == [str(tmp_path / "results.csv")]
     text = (tmp_path / "results.csv").read_text()
     assert text.endswith(results.to_csv()) and text.startswith("# filter: mean1d\n# parameter window: 5\n")
     table.json_action.trigger()
@@ -118,9 +118,9 @@ def test_exporting(table: ResultTable, results: Results, qtbot, tmp_path) -> Non
 def test_a_file_that_cannot_be_written_is_said(results: Results, qtbot, tmp_path) -> None:
     table = ResultTable(results, choose=lambda *question: str(tmp_path / "nowhere" / "a.csv"))
     qtbot.addWidget(table)
-    with qtbot.waitSignal(table.failed) as told:
+    with qtbot.waitSignal(table.failed) as events:
         table.export("csv")
-    assert "cannot be written" in told.args[0]
+    assert "cannot be written" in events.args[0]
     silent = ResultTable(results, choose=lambda *question: "")
     qtbot.addWidget(silent)
     with qtbot.assertNotEmitted(silent.exported), qtbot.assertNotEmitted(silent.failed):

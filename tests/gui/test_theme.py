@@ -116,12 +116,12 @@ def test_tick_boxes_grow_with_the_letters(qapp: QApplication, qtbot, plain_look:
 
 
 def test_the_scheme_is_told_at_once_and_when_it_changes(qapp: QApplication) -> None:
-    told: list[Qt.ColorScheme] = []
-    theme.connect_scheme(qapp, told.append)
-    assert told == [qapp.styleHints().colorScheme()]
+    events: list[Qt.ColorScheme] = []
+    theme.connect_scheme(qapp, events.append)
+    assert events == [qapp.styleHints().colorScheme()]
     qapp.styleHints().colorSchemeChanged.emit(DARK)
-    assert told[-1] == DARK
-    qapp.styleHints().colorSchemeChanged.disconnect(told.append)
+    assert events[-1] == DARK
+    qapp.styleHints().colorSchemeChanged.disconnect(events.append)
 
 
 @pytest.mark.parametrize("name", icons.names())

@@ -308,9 +308,11 @@ def test_timelines_are_saved_with_their_facts(qtbot, window, engine, tmp_path: P
     trace = json.loads((tmp_path / "t.json").read_text())
     steps = [e for e in trace["traceEvents"] if e["ph"] == "X"]
     assert len(steps) == 14 and {e["pid"] for e in steps} == {1, 2} and trace["otherData"]["filter"] == "transfer2d"
-    told = json.loads((tmp_path / "all.json").read_text())
-    assert [one["variant"] for one in told["timelines"]] == ["pinned", "streams"] and told["about"]["input"] == "array"
-    assert told["schema"] == "kernelscope-timelines/1"
+    events = json.loads((tmp_path / "all.json").read_text())
+    assert [one["variant"] for one in events["timelines"]] == ["pinned", "streams"] and events["about"][
+        "input"
+    ] == "array"
+    assert events["schema"] == "kernelscope-timelines/1"
     assert "filter: transfer2d" in QImage(str(tmp_path / "p.png")).text("Description")
     assert "7 chunks in streams" in (tmp_path / "p.svg").read_text()
 

@@ -21,10 +21,10 @@ def variants(qtbot):
     view = VariantList()
     qtbot.addWidget(view)
     view.set_filter(MEAN2D, {v.id: "" if v.id != "cupyx" else REASON for v in MEAN2D.variants})
-    view.told = []
-    view.picks_changed.connect(lambda ids: view.told.append(("picks", ids)))
-    view.knobs_changed.connect(lambda id, values: view.told.append(("knobs", id, values)))
-    view.baseline_changed.connect(lambda id: view.told.append(("baseline", id)))
+    view.events = []
+    view.picks_changed.connect(lambda ids: view.events.append(("picks", ids)))
+    view.knobs_changed.connect(lambda id, values: view.events.append(("knobs", id, values)))
+    view.baseline_changed.connect(lambda id: view.events.append(("baseline", id)))
     view.resize(420, 700)
     with qtbot.waitActive(view):
         view.show()
@@ -40,7 +40,7 @@ def click_tick(qtbot, variants: VariantList, id: str) -> None:
 def test_ticks_are_told_in_the_filters_order(variants, qtbot) -> None:
     click_tick(qtbot, variants, "shared")
     click_tick(qtbot, variants, "serial")
-    assert variants.told == [("picks", ("shared",)), ("picks", ("serial", "shared"))]
+    assert variants.events == [("picks", ("shared",)), ("picks", ("serial", "shared"))]
 
 
 def test_the_reason_is_visible_and_the_tick_is_not_usable(variants, qtbot) -> None:
@@ -49,7 +49,7 @@ def test_the_reason_is_visible_and_the_tick_is_not_usable(variants, qtbot) -> No
     assert not row.tick.isEnabled()
     click_tick(qtbot, variants, "cupyx")
     variants.set_picks(["serial", "cupyx"])
-    assert variants.picks() == ("serial",) and variants.told == []
+    assert variants.picks() == ("serial",) and variants.events == []
 
 
 def test_a_row_shows_title_idea_device_and_library(variants) -> None:
@@ -67,7 +67,7 @@ def test_keys_move_and_tick_and_reach_what_is_unavailable(variants, qtbot) -> No
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
     assert variants.selected() == ids[1]
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Space)
-    assert variants.told == [("picks", (ids[1],))]
+    assert variants.events == [("picks", (ids[1],))]
     for _ in ids:
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
     assert variants.selected() == ids[-1] == "reference"
@@ -81,7 +81,7 @@ def test_the_baseline_by_combo(variants, qtbot) -> None:
     variants.baseline_combo.setFocus()
     qtbot.keyClick(variants.baseline_combo, Qt.Key.Key_Down)
     second = MEAN2D.variants[1].id
-    assert variants.told == [("baseline", second)]
+    assert variants.events == [("baseline", second)]
     assert "baseline" in variants.row(second).chip.text()
     assert "baseline" not in variants.row(MEAN2D.variants[0].id).chip.text()
 
@@ -97,7 +97,7 @@ def test_the_baseline_by_context_menu(variants, qtbot) -> None:
     variants.baseline_action.trigger()
     variants.only_action.trigger()
     variants.menu.close()
-    assert variants.told == [("baseline", "naive"), ("picks", ("naive",))]
+    assert variants.events == [("baseline", "naive"), ("picks", ("naive",))]
     assert variants.baseline_combo.currentData() == "naive"
 
 
@@ -107,7 +107,7 @@ def test_knobs_of_the_selected_variant(variants, qtbot) -> None:
     assert variants.knobs_stack.isVisible() and form.objectName() == "knobs.shared"
     knob = MEAN2D.variant("shared").knobs[0]
     qtbot.keyClick(form.editor(knob.name).control(), Qt.Key.Key_Up)
-    kind, id, values = variants.told[-1]
+    kind, id, values = variants.events[-1]
     assert (kind, id) == ("knobs", "shared") and values == variants.knobs("shared")
     assert values[knob.name] != knob.default
     variants.row("serial").take_focus()
@@ -121,7 +121,7 @@ def test_setting_gives_no_signals(variants) -> None:
     knob = MEAN2D.variant("naive").knobs[0]
     variants.set_knobs("naive", {knob.name: knob.default})
     assert variants.picks() == ("serial", "naive") and variants.baseline() == "naive"
-    assert variants.told == []
+    assert variants.events == []
 
 
 def test_another_filter_keeps_what_fits(variants) -> None:
@@ -133,4 +133,4 @@ def test_another_filter_keeps_what_fits(variants) -> None:
     variants.set_filter(MEAN1D, {})
     assert variants.picks() == ("serial", "naive") and variants.baseline() == "naive"
     assert variants.knobs("naive")[knob.name] == other
-    assert variants.told == []
+    assert variants.events == []

@@ -29,8 +29,8 @@ def test_a_whole_axis_is_turned_so_that_zero_is_in_the_middle(count: int, start:
         places = np.fft.fftshift(places)
     axis = Axis("frequency", "Hz", float(places[0]), rate / count, (), rate)
     array, form = centred(result(places.copy(), axis))
-    told = form.axes[0].at(np.arange(count))  # type: ignore[arg-type]
-    assert array == pytest.approx(told) and np.array_equal(np.sort(array), array)
+    events = form.axes[0].at(np.arange(count))  # type: ignore[arg-type]
+    assert array == pytest.approx(events) and np.array_equal(np.sort(array), array)
 
 
 def test_half_an_axis_stays() -> None:

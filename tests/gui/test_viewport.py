@@ -92,11 +92,11 @@ def test_only_what_comes_into_sight_is_sampled(monkeypatch: pytest.MonkeyPatch) 
     pyramid.build()
     sample = Pyramid.sample
 
-    def told(self: Pyramid, *args: Any, **more: Any) -> Samples:
+    def events(self: Pyramid, *args: Any, **more: Any) -> Samples:
         asked.append(args[3] * args[4])
         return sample(self, *args, **more)
 
-    monkeypatch.setattr(Pyramid, "sample", told)
+    monkeypatch.setattr(Pyramid, "sample", events)
     viewport, (rect, scale) = Viewport(), Frame.around((166.0, 105.0), 1.5, *SIZE)
     viewport.picture(pyramid, Frame(rect, scale), TONE)
     assert asked == [97 * 61]

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
-from lanes import todays
+from lanes import daily_subset
 from PySide6.QtCore import SIGNAL, QCoreApplication, QEvent, QMimeData, QPointF, Qt, QUrl
 from PySide6.QtGui import QDropEvent, QImage
 from PySide6.QtWidgets import QApplication, QPushButton, QWidget
@@ -98,15 +98,15 @@ def test_settings_that_are_broken_are_passed_over(qtbot, engine, tmp_path: Path)
     assert (kept.scheme, kept.presenter, kept.recent) == ("system", False, ("a.png",))
 
 
-@pytest.mark.parametrize("told", [{"size": "900x600"}, {"scheme": "dark"}, {"screenshot": "x.png"}, {}])
-def test_a_look_given_on_the_command_line_leaves_settings_alone(told, tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize("events", [{"size": "900x600"}, {"scheme": "dark"}, {"screenshot": "x.png"}, {}])
+def test_a_look_given_on_the_command_line_leaves_settings_alone(events, tmp_path, monkeypatch) -> None:
     path = tmp_path / "window.ini"
     monkeypatch.setattr("app.shell.window.settings_file", lambda: path)
-    args = argparse.Namespace(**{"size": None, "scheme": None, "presenter": False, "screenshot": None, **told})
+    args = argparse.Namespace(**{"size": None, "scheme": None, "presenter": False, "screenshot": None, **events})
     settings = settings_for(args)
     settings.set_look("dark", False)
     settings.save()
-    assert path.exists() == (not told)
+    assert path.exists() == (not events)
 
 
 # Recent files.
@@ -236,7 +236,7 @@ def test_marks_follow_the_models(engine, window) -> None:
 
 
 @pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
-@pytest.mark.parametrize("kind", todays(["image", "signal"], 1, str))
+@pytest.mark.parametrize("kind", daily_subset(["image", "signal"], 1, str))
 def test_whatever_is_offered_can_be_done(qtbot, engine, window, kind: str) -> None:
     """One after the other in the order of the menus; whoever is asked for a file takes none."""
     array = np.eye(9, dtype=np.uint8) if kind == "image" else np.arange(50.0)
@@ -287,8 +287,8 @@ def test_a_look_holds_nothing_of_windows_that_are_gone(qtbot, engine, qapp: QApp
 def recorded_row(variant: str, device: str, median: float, **more: Any) -> Row:
     kernel = Timing("kernel", "wall", median, median, median, median, 9, "", "stream")
     job = {"filter": "mean2d", "params": {"border": "reflect", "window": 3}, "shape": (8, 9), "dtype": "uint8"}
-    told = {"knobs": {}, "stages": {"kernel": kernel}, "ok": True, "mode": "stream", "protocol": "careful"}
-    return Row(variant=variant, device=device, **job | told | more)
+    events = {"knobs": {}, "stages": {"kernel": kernel}, "ok": True, "mode": "stream", "protocol": "careful"}
+    return Row(variant=variant, device=device, **job | events | more)
 
 
 def test_recorded_runs_of_the_same_job_stand_beside_own_ones(engine, window, files: list[str]) -> None:
@@ -332,8 +332,8 @@ def test_a_recorded_run_of_a_kernel_that_changed_since_says_so(window, files: li
     assert math.isclose(naive.seconds("kernel"), 2e-6) and recorded_text(naive) == "recorded · NVIDIA H200"
     assert recorded_text(constant) == "recorded · NVIDIA H200 · older kernel"
     results = window.controller.results
-    told = {r["variant"]: r.get("age") for r in results.to_report_rows() if r.get("recorded")}
-    assert told == {"naive": None, "constant": "older kernel"}
+    events = {r["variant"]: r.get("age") for r in results.to_report_rows() if r.get("recorded")}
+    assert events == {"naive": None, "constant": "older kernel"}
     notes = {r["variant"]: r["notes"] for r in csv.DictReader(io.StringIO(results.to_csv())) if r["recorded"] == "True"}
     assert notes == {"naive": "", "constant": "older kernel"}
 

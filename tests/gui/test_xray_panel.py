@@ -312,8 +312,8 @@ def test_the_engine_looks_into_what_is_clicked_and_is_stopped_by_a_click(qtbot, 
         # Each of 256² threads asks for 9 pixels and 9 taps, and stores one pixel.
         assert ray.content["totals"]["global_load_threads"] == 2 * 9 * 256**2
         assert ray.content["totals"]["global_store_threads"] == 256**2
-        told = {name for line in ray.content["kernels"][0]["lines"] for name in line["counts"]}
-        assert told <= set(COUNTERS) and "registers per thread" in panel.report.toPlainText()
+        events = {name for line in ray.content["kernels"][0]["lines"] for name in line["counts"]}
+        assert events <= set(COUNTERS) and "registers per thread" in panel.report.toPlainText()
         assert find_filter("mean2d").variant("naive").title in panel.title.text()
         panel.tabs.setCurrentWidget(panel.comparison)
         panel.comparison.variants.setFocus()

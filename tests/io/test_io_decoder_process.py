@@ -86,10 +86,10 @@ def test_a_decoder_that_is_silent_is_ended(toy: Path, monkeypatch: pytest.Monkey
 
 def test_a_user_who_cancels_need_not_wait(toy: Path) -> None:
     toy.write_text("TOYslow")
-    told: list[float] = []
-    with pytest.raises(Cancelled), listening(lambda: len(told) > 3, told.append):
+    events: list[float] = []
+    with pytest.raises(Cancelled), listening(lambda: len(events) > 3, events.append):
         load(toy)
-    assert len(told) > 3 and told[-1] < 1, "the decoder was not waited for"
+    assert len(events) > 3 and events[-1] < 1, "the decoder was not waited for"
     toy.write_text("TOYplain")
     assert load(toy).array.size == 6
 

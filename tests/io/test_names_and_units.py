@@ -10,7 +10,7 @@ from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io import apply_steps, from_array, load
 from gpu_ops.io.results import save_result
 from gpu_ops.output_kinds import Axis, Form
-from gpu_ops.running.remaking import from_origin
+from gpu_ops.running.recreate import from_origin
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Facts, Pick
 

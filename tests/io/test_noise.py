@@ -151,22 +151,22 @@ def test_a_run_says_its_noise_and_how_close_it_comes(tmp_path: Path, capsys: pyt
     path = tmp_path / "r.json"
     run = ["run", "mean", "--sample", "chart", "--size", "50x40", "--dtype", "uint8"]
     assert main([*run, "--noise", "20", "--noise-seed", "7", *ONE, "--json", str(path)]) == 0
-    told = capsys.readouterr().out
-    assert "mean2d of chart + noise σ 20, 50 x 40 uint8" in told
+    events = capsys.readouterr().out
+    assert "mean2d of chart + noise σ 20, 50 x 40 uint8" in events
     (row,) = read_report(path).rows
     assert row.input["steps"] == [{"step": "noise", "sigma": 20.0, "seed": 7}]
     made = from_origin(row.input)
     expected = add_noise(sample("chart", size="50x40", dtype="uint8"), 20, 7)
     np.testing.assert_array_equal(made.array, expected.array)
     found = row.quality["image"]
-    assert f"{found.before.psnr:.2f} → {found.after.psnr:.2f} dB" in told and f"→ {found.after.ssim:.4f}" in told
+    assert f"{found.before.psnr:.2f} → {found.after.psnr:.2f} dB" in events and f"→ {found.after.ssim:.4f}" in events
 
 
 def test_without_noise_there_is_nothing_to_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "r.json"
     assert main(["run", "mean", "--sample", "ecg", *ONE, "--json", str(path)]) == 0
-    told = capsys.readouterr().out
-    assert "noise" not in told and "SNR" not in told
+    events = capsys.readouterr().out
+    assert "noise" not in events and "SNR" not in events
     assert "quality" not in json.loads(path.read_text())["runs"][0]
 
 

@@ -235,9 +235,9 @@ def test_a_png_and_a_wav_tell_what_they_are(tmp_path: Path) -> None:
     assert "became 0…65535" in mapping
     with Image.open(tmp_path / "a.png") as image:
         image.load()
-        told = image.text["Description"].splitlines()
-    assert told[:3] == ["input: ÿ a.png", "parameter window: 5", "parameter rule: a#b"]
-    assert told[-1] == f"values: {mapping}"
+        events = image.text["Description"].splitlines()
+    assert events[:3] == ["input: ÿ a.png", "parameter window: 5", "parameter rule: a#b"]
+    assert events[-1] == f"values: {mapping}"
     import soundfile
 
     save_as(tmp_path / "a.wav", "signal", of("float32", (7,)) * 3, map="clip", about=ABOUT)
@@ -258,8 +258,8 @@ def test_a_flac_tells_what_it_is_and_keeps_every_sample(dtype: str, tmp_path: Pa
         assert file.comment.splitlines() == list(lines_of(facts)) and len(file.comment) > 1000
         assert file.software.startswith("Kernelscope")
     assert np.array_equal(load(tmp_path / "a.flac").array, load(tmp_path / "bare.flac").array)
-    told = dict(survey(tmp_path / "a.flac").facts)["comment"]
-    assert told.startswith("input: ÿ a.png; parameter window: 5") and len(told) == 300
+    events = dict(survey(tmp_path / "a.flac").facts)["comment"]
+    assert events.startswith("input: ÿ a.png; parameter window: 5") and len(events) == 300
     assert "comment" not in dict(survey(tmp_path / "bare.flac").facts)
 
 
@@ -267,8 +267,8 @@ def test_a_format_that_tells_gets_the_note_itself(tmp_path: Path, monkeypatch: p
     def write(file: Any, array: Any, rate: Any, name: str, about: str = "") -> None:
         file.write(about.encode())
 
-    told = Format("a test", (".npy",), ("image",), lambda opening: None, write, tells=True)  # type: ignore[arg-type]
-    monkeypatch.setitem(files.BY_SUFFIX, ".npy", told)
+    events = Format("a test", (".npy",), ("image",), lambda opening: None, write, has_facts=True)  # type: ignore[arg-type]
+    monkeypatch.setitem(files.BY_SUFFIX, ".npy", events)
     files.save(tmp_path / "a.npy", np.zeros(3), note="a: 1")
     assert (tmp_path / "a.npy").read_text() == "a: 1"
     files.save(tmp_path / "a.tif", np.zeros((3, 4)), note="a: 1")

@@ -17,7 +17,7 @@ from gpu_ops.io import from_array, sample
 from gpu_ops.report import files as reports
 from gpu_ops.report.check import fault_of
 from gpu_ops.report.rows import MAJOR, SCHEMA, Report, Row
-from gpu_ops.report.standing import with_speedups
+from gpu_ops.report.speedups import with_speedups
 from gpu_ops.running.roofline import Roofs
 from gpu_ops.types import Error, Experiment, Pick, Run, Timing, Work
 

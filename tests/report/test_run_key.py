@@ -36,10 +36,10 @@ EXPERIMENT = Experiment("conv3x3", from_array(np.zeros((8, 8), np.uint8)), {}, (
 def test_a_key_from_json_is_that_of_the_run() -> None:
     made = run(edits={"conv3x3/rows.cu": "text"})
     row = Row.of(made, EXPERIMENT)
-    told = Row.from_json(json.loads(json.dumps(row.to_json())))
-    assert told.key == row.key == made.key and len({told.key, row.key, made.key}) == 1
+    events = Row.from_json(json.loads(json.dumps(row.to_json())))
+    assert events.key == row.key == made.key and len({events.key, row.key, made.key}) == 1
     assert made.key.params == made.params and made.key.knobs == made.pick.knobs
-    assert pickle.loads(pickle.dumps(told)).key == made.key
+    assert pickle.loads(pickle.dumps(events)).key == made.key
 
 
 def test_the_order_of_names_does_not_matter() -> None:
@@ -99,9 +99,9 @@ def test_a_bench_has_a_row_for_each_setting_and_measures_none_twice(monkeypatch:
     bench = benches._Bench(Namespace(json=None, baseline="naive"), {})
     first, again = bench.measure(experiment), bench.measure(experiment)
     assert first == again and made == list(picks) and len(bench.rows) == 3
-    told = [Row.from_json(row) for row in bench.content()["runs"]]
-    assert [row.key for row in told] == [row.key for row in first] and len({row.key for row in told}) == 3
-    assert [row.seconds("kernel") for row in told] == [1e-6, 2e-6, 3e-6]
+    events = [Row.from_json(row) for row in bench.content()["runs"]]
+    assert [row.key for row in events] == [row.key for row in first] and len({row.key for row in events}) == 3
+    assert [row.seconds("kernel") for row in events] == [1e-6, 2e-6, 3e-6]
 
 
 def _shipped(file: str) -> str:
@@ -111,9 +111,9 @@ def _shipped(file: str) -> str:
 
 
 def test_the_name_of_a_device_says_its_kind_and_place() -> None:
-    told = {name: (device_kind(name), device_place(name)) for name in ("cpu", "cuda:1", "sim", "sim:sm_90")}
-    assert told == {"cpu": ("cpu", ""), "cuda:1": ("cuda", "1"), "sim": ("sim", ""), "sim:sm_90": ("sim", "sm_90")}
-    assert [name for name in told if is_simulated(name)] == ["sim", "sim:sm_90"]
+    events = {name: (device_kind(name), device_place(name)) for name in ("cpu", "cuda:1", "sim", "sim:sm_90")}
+    assert events == {"cpu": ("cpu", ""), "cuda:1": ("cuda", "1"), "sim": ("sim", ""), "sim:sm_90": ("sim", "sm_90")}
+    assert [name for name in events if is_simulated(name)] == ["sim", "sim:sm_90"]
 
 
 def test_a_run_key_is_what_a_reader_can_show() -> None:

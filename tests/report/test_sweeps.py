@@ -38,9 +38,13 @@ BLOCK, OUTPUTS, WINDOW = Varied("knob", "block"), Varied("knob", "outputs"), Var
 
 def row(variant: str, device: str, seconds: float | None, **more: Any) -> Row:
     stages = {} if seconds is None else {"kernel": Timing("kernel", "wall", *[seconds] * 4, 3, "")}
-    told: dict[str, Any] = {"filter": "mean2d", "shape": (64, 64), "params": {"window": 3, "border": "reflect"}} | more
-    told = {"knobs": {}, "dtype": "float32", "mode": "stream", "clock": "wall", "ok": True, "stages": stages} | told
-    return Row(variant=variant, device=device, protocol="quick", **told)
+    events: dict[str, Any] = {
+        "filter": "mean2d",
+        "shape": (64, 64),
+        "params": {"window": 3, "border": "reflect"},
+    } | more
+    events = {"knobs": {}, "dtype": "float32", "mode": "stream", "clock": "wall", "ok": True, "stages": stages} | events
+    return Row(variant=variant, device=device, protocol="quick", **events)
 
 
 def line(device: str, times: dict[int, float], variant: str = "") -> Line:

@@ -14,8 +14,8 @@ import pytest
 import gpu_ops as ks
 from gpu_ops.errors import DeviceMemoryError, InputError, ParamError, WrongResult
 from gpu_ops.plan import Call, Plan
-from gpu_ops.running import applying, kept
-from gpu_ops.running.kept import SHORT
+from gpu_ops.running import applying, reusable_plan
+from gpu_ops.running.reusable_plan import SHORT
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Filter
 
@@ -98,14 +98,14 @@ def test_the_last_plans_are_kept_and_no_more(plans: list[str], monkeypatch: pyte
 
 def test_other_plans_make_room(plans: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     ks.apply("mean", np.ones(10, np.uint8))
-    real = kept.make_plan
+    real = reusable_plan.make_plan
 
     def full(*given: Any) -> Plan:
         if applying._kept:
             raise DeviceMemoryError("full")
         return real(*given)
 
-    monkeypatch.setattr(kept, "make_plan", full)
+    monkeypatch.setattr(reusable_plan, "make_plan", full)
     assert ks.apply("mean", np.ones(12, np.uint8)).tolist() == [1] * 12
     assert len(applying._kept) == 1
 
@@ -246,14 +246,14 @@ def test_what_cannot_be_done_is_one_sentence_in_pythons_words(wrong: dict[str, A
 
 
 def test_a_result_that_is_wrong_is_an_error_where_it_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = kept.make_plan
+    real = reusable_plan.make_plan
 
     def spoilt(*given: Any) -> Plan:
         plan = real(*given)
         (out,) = plan.outputs.values()
         return Plan((*plan.steps, Call(lambda: out.__setitem__((3, 5), 9e9), ())), plan.outputs)
 
-    monkeypatch.setattr(kept, "make_plan", spoilt)
+    monkeypatch.setattr(reusable_plan, "make_plan", spoilt)
     image = RANDOM.random((20, 21))
     assert ks.apply("mean", image)[3, 5] == 9e9
     with pytest.raises(WrongResult, match=r"mean2d parallel on cpu is wrong: image is off by 9e\+09 at \(3, 5\)"):

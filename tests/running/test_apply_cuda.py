@@ -15,7 +15,7 @@ import gpu_ops as ks
 from gpu_ops.devices.cuda.device import CudaDevice
 from gpu_ops.errors import DeviceError, InputError, ParamError
 from gpu_ops.plan import Plan
-from gpu_ops.running import applying, kept
+from gpu_ops.running import applying, reusable_plan
 
 SHAPE = (40, 50)
 
@@ -128,7 +128,7 @@ def test_arrays_of_other_libraries_stay_on_the_device(fake: FakeCupy, monkeypatc
 
 def test_verifying_copies_to_the_host_and_the_result_stays(fake: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     errors = {"image": SimpleNamespace(ok=True)}
-    monkeypatch.setattr(kept, "verify", lambda *given: errors)
+    monkeypatch.setattr(reusable_plan, "verify", lambda *given: errors)
     found, done = since(fake, lambda: ks.apply("mean", on(fake, 1), verify=True))
     assert type(found) is Array and done["array.get", 1] == 2, "the input and the output"
 

@@ -17,7 +17,7 @@ from gpu_ops.params import check_values
 from gpu_ops.plan import Copy, HostTask, Launch
 from gpu_ops.running import chunked, runner
 from gpu_ops.running.attempt import Attempt
-from gpu_ops.running.chunked import Chunked, streamed, uncut_reason
+from gpu_ops.running.chunked import Chunked, no_chunks_reason, streamed
 from gpu_ops.types import Experiment, Filter, Pick
 
 LOCAL = [f for f in FILTERS if f.locality.kind != "global" and not f.end_to_end]
@@ -60,7 +60,7 @@ def in_chunks(attempt: Attempt, kind: Any = "pinned") -> tuple[Chunked, Any]:
 
 def check(id: str, variant: str, kind: str = "pinned", **params: Any) -> Chunked:
     attempt = attempt_of(id, variant, params)
-    assert uncut_reason(attempt.filter, attempt.variant, attempt.task) == ""
+    assert no_chunks_reason(attempt.filter, attempt.variant, attempt.task) == ""
     found, execution = in_chunks(attempt, kind)
     assert len(found.chunks) > 3 and not execution.findings
     for name, error in attempt.errors_of(found.results.outputs()).items():
@@ -161,7 +161,7 @@ def test_a_missing_halo_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def reason(filter: Filter, variant: str, values: Any = None, **params: Any) -> str:
     attempt = attempt_of(filter.id, variant, params, values)
-    return uncut_reason(attempt.filter, attempt.variant, attempt.task)
+    return no_chunks_reason(attempt.filter, attempt.variant, attempt.task)
 
 
 def test_what_cannot_be_cut_says_why() -> None:

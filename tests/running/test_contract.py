@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from lanes import of_one_kind, todays, variants_today
+from lanes import daily_subset, of_one_kind, variants_today
 from recording import Recording, plan_of
 from tasks import chosen
 
@@ -63,7 +63,7 @@ def _failure(filter: Filter, variant: Variant, case: Case) -> str:
     return "" if run.ok else f"{case}: {run.errors} {run.notes}"
 
 
-@pytest.mark.parametrize("place, part", todays(SHARES, 1, "type {0[0]}-part {0[1]}".format))
+@pytest.mark.parametrize("place, part", daily_subset(SHARES, 1, "type {0[0]}-part {0[1]}".format))
 @pytest.mark.parametrize("filter, variant", CPU)
 def test_covering_set(filter: Filter, variant: Variant, place: int, part: int) -> None:
     cases = covering_cases(filter, variant, open_device("cpu").limits)
@@ -73,7 +73,7 @@ def test_covering_set(filter: Filter, variant: Variant, place: int, part: int) -
     assert [failure for case in cases if (failure := _failure(filter, variant, case))] == []
 
 
-@pytest.mark.parametrize("dtype", todays([d for d in DTYPES if d.startswith("float")], 1, str))
+@pytest.mark.parametrize("dtype", daily_subset([d for d in DTYPES if d.startswith("float")], 1, str))
 @pytest.mark.parametrize("filter, variant", CPU)
 def test_both_ends_of_the_range(filter: Filter, variant: Variant, dtype: str) -> None:
     limits = open_device("cpu").limits

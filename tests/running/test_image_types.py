@@ -101,9 +101,9 @@ def test_it_keeps_the_contract(pieces: Filter, variant: str, device: str) -> Non
 def test_the_report_has_a_row_with_its_error(pieces: Filter) -> None:
     input = picture()
     (run,) = ran(pieces, Pick("points", "sim"), input=input)
-    told = json.loads(json.dumps(row(run, Experiment("pieces", input, {}, (run.pick,), "none")).to_json()))
-    assert (told["ok"], told["error_max"], told["dtype"]) == (True, 0, "uint8")
-    assert set(told["errors"]) == {output.id for output in pieces.outputs}
+    events = json.loads(json.dumps(row(run, Experiment("pieces", input, {}, (run.pick,), "none")).to_json()))
+    assert (events["ok"], events["error_max"], events["dtype"]) == (True, 0, "uint8")
+    assert set(events["errors"]) == {output.id for output in pieces.outputs}
 
 
 class Shelf:
@@ -139,9 +139,9 @@ def test_the_window_gets_it_in_its_own_type_with_exact_figures(pieces: Filter) -
 def test_a_line_tells_integers_in_full(dtype: str) -> None:
     low, high = ends(dtype)
     array = np.array([[low, high]], dtype)
-    told = IMAGE.summarise(array, form_of(array), "")
+    events = IMAGE.summarise(array, form_of(array), "")
     number = "{:d}" if array.dtype.kind in "bui" else "{:.6g}"
-    assert told == f"2 × 1 {dtype}, {number.format(array[0, 0])} … {number.format(array[0, 1])}"
+    assert events == f"2 × 1 {dtype}, {number.format(array[0, 0])} … {number.format(array[0, 1])}"
     assert not IMAGE.fault(dtype, 2)
 
 
@@ -261,8 +261,8 @@ def test_the_command_saves_each_of_them(pieces: Filter, tmp_path: Path, capsys: 
     saved = {"pieces": "a.tif", "slope": "b.tif", "pairs": "c.tif", "halves": "d.tif", "inside": "e.npy"}
     for name, file in saved.items():
         assert main([*command, "--output", f"{name}={tmp_path / file}"]) == 0
-    told = capsys.readouterr().out
-    assert "pieces   52 × 44 int32, 0 … " in told and "slope    52 × 44 int16, -" in told
+    events = capsys.readouterr().out
+    assert "pieces   52 × 44 int32, 0 … " in events and "slope    52 × 44 int16, -" in events
     (run,) = ran(pieces, Pick("serial", "cpu"))
     for name, file in saved.items():
         read = load(tmp_path / file, **({"nonfinite": "keep"})).array

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from gpu_ops.report.rows import Row
-from gpu_ops.report.standing import with_speedups
+from gpu_ops.report.speedups import with_speedups
 from gpu_ops.running import load
 from gpu_ops.running.load import Others, ProcessorTime, doubt
 from gpu_ops.running.timing import QUICK, Series, compare
@@ -37,15 +37,15 @@ def test_why_a_time_is_worth_nothing(samples: list[float], others: float, words:
 
 
 def test_the_processors_that_others_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = iter([ProcessorTime(100.0, 50.0, 10.0), ProcessorTime(140.0, 80.0, 20.0)])
-    monkeypatch.setattr(load, "processor_time", lambda: next(told))
+    events = iter([ProcessorTime(100.0, 50.0, 10.0), ProcessorTime(140.0, 80.0, 20.0)])
+    monkeypatch.setattr(load, "processor_time", lambda: next(events))
     monkeypatch.setattr(load.os, "cpu_count", lambda: 4)
     assert Others().share() == pytest.approx(0.5)
 
 
 def test_nobody_knows_of_too_short_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = iter([ProcessorTime(100.0, 50.0, 10.0), ProcessorTime(100.2, 50.2, 10.0)])
-    monkeypatch.setattr(load, "processor_time", lambda: next(told))
+    events = iter([ProcessorTime(100.0, 50.0, 10.0), ProcessorTime(100.2, 50.2, 10.0)])
+    monkeypatch.setattr(load, "processor_time", lambda: next(events))
     monkeypatch.setattr(load.os, "cpu_count", lambda: 4)
     assert Others().share() is None
     monkeypatch.setattr(load, "processor_time", lambda: None)

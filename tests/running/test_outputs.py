@@ -43,11 +43,11 @@ BANDS = (Band(2, "approximation", (0,), (2,)), Band(2, "detail", (2,), (1,)), Ba
 
 @pytest.mark.parametrize("kind", OUTPUT_KINDS)
 def test_every_kind_holds_its_own_and_tells_it_in_a_line(kind: str) -> None:
-    array, axes, told = EXAMPLES[kind]
+    array, axes, events = EXAMPLES[kind]
     form = Form(array.shape, array.dtype.name, axes, BANDS if kind == "pyramid" else ())
     of_kind = OUTPUT_KINDS[kind]
     assert of_kind.fault(form.dtype, array.ndim) == "" and of_kind.formats
-    assert of_kind.summarise(array, form, "") == told
+    assert of_kind.summarise(array, form, "") == events
     figures = of_kind.figures(array)
     assert figures is None or figures.dtype.kind in "uif"
     assert of_kind.fault("object", array.ndim).startswith("object, and a")

@@ -149,9 +149,9 @@ def test_runs_have_it_after_all_pictures_and_the_same_one_once(monkeypatch: pyte
     plain = compare
     monkeypatch.setattr(measuring, "compare", lambda c, x, image: compared.append(x.tobytes()) or plain(c, x, image))
     found = runs(noisy_ramp())
-    told = [(r.pick.variant, r.stage, bool(r.quality)) for r in found]
-    assert told[-2:] == [("serial", "verified", True), ("parallel", "verified", True)]
-    assert len(told) == 6 and not any(known for _, _, known in told[:-2])
+    events = [(r.pick.variant, r.stage, bool(r.quality)) for r in found]
+    assert events[-2:] == [("serial", "verified", True), ("parallel", "verified", True)]
+    assert len(events) == 6 and not any(known for _, _, known in events[:-2])
     assert len(compared) == 2, "the input and one result: both variants gave the same"
     last = found[-1].quality["image"]
     assert last.before.psnr is not None and last.after.psnr is not None and last.after.psnr > last.before.psnr
@@ -163,10 +163,10 @@ def test_it_stays_when_times_come() -> None:
 
 
 def test_progress_never_goes_back_and_ends_at_the_end() -> None:
-    told: list[tuple[int, int]] = []
+    events: list[tuple[int, int]] = []
     experiment = Experiment("mean2d", noisy_ramp(), {}, (Pick("serial", "cpu"),), "none")
-    list(run_experiment(experiment, progress=lambda text, done, total: told.append((done, total))))
-    shares = [done / total for done, total in told]
+    list(run_experiment(experiment, progress=lambda text, done, total: events.append((done, total))))
+    shares = [done / total for done, total in events]
     assert shares == sorted(shares) and max(shares) <= 1
 
 
@@ -186,12 +186,12 @@ def test_only_outputs_of_the_inputs_form_count() -> None:
 
 
 def test_a_wrong_result_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_ops.running.runner.faultless", lambda run: False)
+    monkeypatch.setattr("gpu_ops.running.runner.has_no_errors", lambda run: False)
     assert not any(r.quality for r in runs(noisy_ramp()))
 
 
 def test_a_right_result_after_a_wrong_one_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gpu_ops.running.runner.faultless", lambda run: run.pick.variant != "serial")
+    monkeypatch.setattr("gpu_ops.running.runner.has_no_errors", lambda run: run.pick.variant != "serial")
     assert [r.pick.variant for r in runs(noisy_ramp()) if r.quality] == ["parallel"]
 
 

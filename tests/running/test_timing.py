@@ -208,10 +208,10 @@ def test_spreads_are_relative_and_a_single_sample_has_none() -> None:
 
 
 def test_progress_is_told_about_once_a_second() -> None:
-    clock, told = Clock(), list[float]()
+    clock, events = Clock(), list[float]()
     samplers = {i: FakeSampler(clock, itertools.cycle([0.2, 0.4])) for i in range(2)}
-    list(measure_interleaved(samplers, replace(QUICK, cap_seconds=6.0), now=clock, report=told.append))
-    assert 8 <= len(told) <= 14 and told == sorted(told) and 0 < told[0] < 0.3 and 0.8 < told[-1] <= 1
+    list(measure_interleaved(samplers, replace(QUICK, cap_seconds=6.0), now=clock, report=events.append))
+    assert 8 <= len(events) <= 14 and events == sorted(events) and 0 < events[0] < 0.3 and 0.8 < events[-1] <= 1
 
 
 def test_something_that_happens_once() -> None:

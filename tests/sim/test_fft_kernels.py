@@ -17,7 +17,7 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.fft.counts.conflicts import gap_of_one, gap_of_span, no_gap, wavefronts
+from gpu_ops.filters.fft.counts.conflicts import growing_padding, no_padding, source_padding, wavefronts
 from gpu_ops.filters.fft.cuda.radices import stages_of
 from gpu_ops.filters.fft.cuda.transform import Lines, Transforms, chirp, fits, longest_line, padded, twiddles
 from gpu_ops.filters.fft.cuda.ways import STOCKHAM
@@ -109,7 +109,11 @@ def test_every_rest_of_the_radix_is_right_with_long_and_short_blocks(block: int,
         assert error(np.fft.fft(x.astype(np.complex128), axis=1), found) <= MOST["complex64"], n
 
 
-GAPS = {("padded_as_published", 0): no_gap, ("padded_as_published", 1): gap_of_one, ("padded", 1): gap_of_span}
+GAPS = {
+    ("padded_as_published", 0): no_padding,
+    ("padded_as_published", 1): source_padding,
+    ("padded", 1): growing_padding,
+}
 SOURCES = {(1024, 2): ((480, 320), (448, 448), (320, 448)), (4096, 16): ((2432, 384), (512, 512), (384, 512))}
 """Stores and loads of one part of a line, without gaps, with the source's, and with those that grow."""
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from lanes import todays
+from lanes import daily_subset
 
 from gpu_ops.devices.sim import launch as runs
 from gpu_ops.devices.sim import schedule
@@ -18,7 +18,7 @@ from tests.sim.table import KERNELS, Entry
 
 ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
 ROWS = [(e, a) for e in TABLE.values() for a in ARCHITECTURES if int(a[3:]) >= e.capability]
-SOME = todays(list(TABLE.values()), 40, lambda row: row.name)
+SOME = daily_subset(list(TABLE.values()), 40, lambda row: row.name)
 """Those that the default lane runs in other ways, too."""
 
 

@@ -13,7 +13,7 @@ from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.spills import is_straight
 from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.layout import touches
+from gpu_ops.filters.layout import instructions
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Input, Pick
 
@@ -101,7 +101,7 @@ def test_a_cap_on_registers_spills_and_the_log_counts_it(architecture: str) -> N
         for r in (32, 0)
     )
     for spilled in ("spill_store_bytes", "spill_load_bytes"):
-        assert capped[spilled] >= touches.WORD * (64 - 32) and free[spilled] == 0
+        assert capped[spilled] >= instructions.WORD * (64 - 32) and free[spilled] == 0
     assert capped["registers"] <= 32 < 64 < free["registers"]
 
 

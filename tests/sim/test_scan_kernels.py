@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import todays
+from lanes import daily_subset
 from tasks import planned
 
 from gpu_ops import Experiment, Pick, from_array, run_experiment
@@ -73,7 +73,7 @@ def test_tiles_look_back_over_many_and_launches_do_not_mix() -> None:
         assert np.array_equal(session.download(plan.outputs["signal"]), np.cumsum(values, dtype=np.float64))
 
 
-@pytest.mark.parametrize("vectors", todays([12, 20], 1, str))
+@pytest.mark.parametrize("vectors", daily_subset([12, 20], 1, str))
 @pytest.mark.parametrize("shape, dtype", [((9001,), "float32"), ((9001,), "uint8"), ((4100, 2), "float64")])
 def test_vectors_wait_in_shared_memory(shape: tuple[int, ...], dtype: str, vectors: int) -> None:
     """Whole tiles and a rest, side by side and interleaved, with more vectors than registers hold."""

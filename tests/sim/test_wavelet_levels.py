@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from lanes import few, todays
+from lanes import daily_subset, few
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
@@ -42,7 +42,7 @@ def _with_others(usual: list[Any], *axes: tuple[Any, ...]) -> list[Any]:
     choices as well."""
     others = [values for values in product(*axes) if values not in usual]
     marked = [pytest.param(*values, marks=pytest.mark.thorough) for values in others]
-    return [*todays(usual, 1, lambda values: "-".join(map(str, values))), *marked]
+    return [*daily_subset(usual, 1, lambda values: "-".join(map(str, values))), *marked]
 
 
 def _task(filter: Filter, x: Array, knobs: dict[str, int], device: Any, **changed: Any) -> Any:

@@ -36,7 +36,7 @@ class Trace(NamedTuple):
     stroke: Stroke = input_stroke()
     key: str = ""
     unit: str = ""
-    told: Callable[[int], str] | None = None
+    text_of: Callable[[int], str] | None = None
     width: float = 1
     channel: int = 0
     title: str = ""
@@ -56,7 +56,7 @@ class Curve(QObject):
         self.name = self.mark = self.key = self.unit = self.title = ""
         self.channel = 0
         self.axis = SAMPLES
-        self.told: Callable[[int], str] | None = None
+        self.text_of: Callable[[int], str] | None = None
         self.stroke, self.width = input_stroke(), 1.0
         self.visible = self.sharp = self.hidden = False
         self.state: State | None = None
@@ -76,7 +76,7 @@ class Curve(QObject):
         stroke: Stroke = input_stroke(),  # noqa: B008 - a tuple that never changes
         key: str = "",
         unit: str = "",
-        told: Callable[[int], str] | None = None,
+        text_of: Callable[[int], str] | None = None,
         width: float = 1,
         channel: int = 0,
         title: str = "",
@@ -87,7 +87,7 @@ class Curve(QObject):
         if key != self.key:
             self.set_state(None, "", True)  # the verdict was on the previous result
         self.name, self.axis, self.visible, self.mark, self.key = name, axis, visible, mark, key
-        self.stroke, self.unit, self.told, self.width = stroke, unit, told, width
+        self.stroke, self.unit, self.text_of, self.width = stroke, unit, text_of, width
         self.channel, self.title = channel, title
         if self.pyramid is None or not _same(self.pyramid.array, array):
             self._background.cancel()
@@ -112,7 +112,7 @@ class Curve(QObject):
     def clear(self) -> None:
         """Release the samples."""
         self._background.cancel()
-        self.pyramid, self.visible, self.sharp, self.told = None, False, False, None
+        self.pyramid, self.visible, self.sharp, self.text_of = None, False, False, None
         self.set_state(None, "", True)
 
     @property

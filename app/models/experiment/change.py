@@ -35,8 +35,8 @@ class Change:
     after: State
 
     def __bool__(self) -> bool:
-        told = self.input, self.experiment, self.steps, self.device, self.baseline, self.output, self.undo
-        return any(told) or self.originals or self.differences or self.board
+        parts = self.input, self.experiment, self.steps, self.device, self.baseline, self.output, self.undo
+        return any(parts) or self.originals or self.differences or self.board
 
     @property
     def opened(self) -> bool:

@@ -85,7 +85,7 @@ def python_text(session: Session) -> str:
     origin = session.original.origin
     options = ", ".join(f"{name}={value!r}" for name, value in input_options(origin).items())
     if RESULT in origin:
-        opened = f"ks.from_origin({pformat(_bare(origin), sort_dicts=False, width=110)})"
+        opened = f"ks.from_origin({pformat(_plain_json(origin), sort_dicts=False, width=110)})"
     elif PATH in origin:
         opened = f"ks.load({', '.join(filter(None, [repr(origin[PATH]), options]))})"
     else:
@@ -137,11 +137,11 @@ def _chain(origin: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return chain
 
 
-def _bare(value: Any) -> Any:
+def _plain_json(value: Any) -> Any:
     """A nested origin of plain dicts and lists."""
     if isinstance(value, Mapping):
-        return {key: _bare(inner) for key, inner in value.items()}
-    return [_bare(inner) for inner in value] if isinstance(value, list | tuple) else value
+        return {key: _plain_json(inner) for key, inner in value.items()}
+    return [_plain_json(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _making(chain: list[Mapping[str, Any]], place: int) -> str:

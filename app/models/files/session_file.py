@@ -27,7 +27,7 @@ from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step,
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
 from gpu_ops.io.opening import CHOICES
-from gpu_ops.params import check_values, nearest, with_names_of_today
+from gpu_ops.params import check_values, nearest, with_current_names
 from gpu_ops.types import Filter, Pick, Variant
 
 SCHEMA, MAJOR = "kernelscope-session", 2
@@ -220,7 +220,7 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> SavedSession:
         _read_device(fields.text("device", "")),
         _todays(filter, fields.one_of("baseline", ("", *ids, *filter.renamed), ""))[0],
         fields.one_of("output", ("", *outputs), ""),
-        _with_todays(filter, read_view(fields.fields("view"), (*ids, *filter.renamed), pinned, offered)),
+        _with_current_ids(filter, read_view(fields.fields("view"), (*ids, *filter.renamed), pinned, offered)),
     )
 
 
@@ -230,7 +230,7 @@ def _todays(filter: Filter, id: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s.variant for s in filter.renamed[id])) if id in filter.renamed else (id,)
 
 
-def _with_todays(filter: Filter, view: View) -> View:
+def _with_current_ids(filter: Filter, view: View) -> View:
     """A view of variants by their ids in this version."""
     first, second, xray, against = (_todays(filter, id)[0] for id in (*view.pair, view.xray, view.against))
     return replace(view, pair=(first, second), xray=xray, against=against)
@@ -283,7 +283,7 @@ def _read_knobs(fields: Fields, filter: Filter) -> dict[str, dict[str, Any]]:
     for id, new in [(old, new) for old in fields.names() for new in _todays(filter, old)]:
         variant: Variant = filter.variant(new)
         own = {knob.name for knob in variant.knobs}
-        values = with_names_of_today(variant.knobs, fields.values(id))
+        values = with_current_names(variant.knobs, fields.values(id))
         given = {name: value for name, value in values.items() if id == new or name in own}
         checked = check_values(variant.knobs, given, new)
         knobs[new] = {name: checked[name] for name in given}
@@ -303,7 +303,7 @@ def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> list[Pin]
             text = _tr("The pinned result of {variant} is of {device}, which does not run it.")
             raise InputError(text.format(variant=variant.id, device=plain(repr(name), 40)))
         device = name if name == "cpu" else _read_device(name)
-        values = with_names_of_today(variant.knobs, fields.values("knobs"))
+        values = with_current_names(variant.knobs, fields.values("knobs"))
         own = {k: v for k, v in values.items() if k in {knob.name for knob in variant.knobs}}
         params = check_values(filter.params, fields.values("params"), filter.id)
         pins.append(Pin.of(filter, Pick(id, device, check_values(variant.knobs, own, id), {}, params)))

@@ -89,7 +89,7 @@ def _furthest(strip: Array) -> Array:
 Worked = tuple[Distance, Pyramid, Pyramid | None, DifferenceFigures]
 
 
-def grown(values: Array, stop: Callable[[], bool] = lambda: False) -> Array | None:
+def grow_pixels(values: Array, stop: Callable[[], bool] = lambda: False) -> Array | None:
     """Each pixel that differs as a square, as large as can be seen where the whole picture is reduced to the size of a
     pane; of several in one place the furthest from 0. None when `stop` returned True first."""
     reach = max(1, round(1.5 * max(values.shape) / SEEN))
@@ -127,7 +127,7 @@ def _work(
         return None
     pyramid, larger = Pyramid(result.values, None, at), None
     if look.grow and 0 < result.differing <= SCATTERED * result.values.size:
-        squares = grown(result.values, stop)
+        squares = grow_pixels(result.values, stop)
         larger = None if squares is None else Pyramid(squares, None, at)
     built = all(each.build(stop) for each in (pyramid, larger) if each is not None)
     return (result, pyramid, larger, figures) if built else None
@@ -243,13 +243,13 @@ class Difference(Pair):
         super()._reset(failure)
 
     @Slot()
-    def _entitle(self) -> None:
+    def _update_title(self) -> None:
         if self._layers:
             one, other = self._layers
             self.layer.set_title(MINUS.join(_apart(one.title, other.title)))
             current = one.current and other.current
             self.layer.set_state(None if current else "stale", "", current)
-        super()._entitle()
+        super()._update_title()
 
     def _begin(self, a: Array, b: Array) -> None:
         top, left = self._origin.start or (0, 0)

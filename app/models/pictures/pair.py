@@ -65,11 +65,11 @@ class Pair(QObject):
             return
         for layer in set(self._layers):
             layer.changed.disconnect(self._follow)
-            layer.described.disconnect(self._entitle)
+            layer.described.disconnect(self._update_title)
         self._layers = wanted
         for layer in set(wanted):
             layer.changed.connect(self._follow)
-            layer.described.connect(self._entitle)
+            layer.described.connect(self._update_title)
         self._reset()  # what was found of another pair must not stand under the new names
         self._follow()
 
@@ -100,14 +100,14 @@ class Pair(QObject):
         self.changed.emit()
 
     @Slot()
-    def _entitle(self) -> None:
+    def _update_title(self) -> None:
         self.changed.emit()
 
     @Slot()
     def _follow(self) -> None:
         """Start again if a layer has another array; new levels or colours of the same array do not matter."""
         sources = [layer.pyramid for layer in self._layers]
-        self._entitle()
+        self._update_title()
         if sources == self._sources:
             return
         if not self._active:
@@ -157,7 +157,7 @@ class Pair(QObject):
 def in_common(one: Layer, other: Layer) -> tuple[Array, Array, Origin]:
     """The part of one input that both layers cover, and its origin; both as a whole where their inputs differ."""
     assert one.pyramid is not None and other.pyramid is not None
-    both, simulated = one.rect.meet(other.rect), one.origin.simulated or other.origin.simulated
+    both, simulated = one.rect.intersection(other.rect), one.origin.simulated or other.origin.simulated
     if one.extent != other.extent or one.rect == other.rect or not both.area:
         origin = replace(one.origin, simulated=simulated)
         return one.compared, other.compared, origin

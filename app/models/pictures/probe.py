@@ -209,7 +209,7 @@ def limited(line: Line, extent: Extent) -> Line:
     return Line(x0, y0, x1, y1)
 
 
-def carried(line: Line, dx: float, dy: float, extent: Extent) -> Line:
+def moved_line(line: Line, dx: float, dy: float, extent: Extent) -> Line:
     """The line moved, as far as both ends stay within an image (H, W)."""
     height, width = extent
     dx = min(max(dx, -min(line.x0, line.x1)), width - max(line.x0, line.x1))
@@ -217,7 +217,7 @@ def carried(line: Line, dx: float, dy: float, extent: Extent) -> Line:
     return Line(line.x0 + dx, line.y0 + dy, line.x1 + dx, line.y1 + dy)
 
 
-def bent(line: Line, end: int, x: float, y: float, extent: Extent, straight: bool = False) -> Line:
+def with_end_moved(line: Line, end: int, x: float, y: float, extent: Extent, straight: bool = False) -> Line:
     """The line after its first (0) or second (1) end moved to (x, y). A `straight` one is horizontal, vertical or
     diagonal."""
     fixed = (line.x1, line.y1) if end == 0 else (line.x0, line.y0)

@@ -26,14 +26,14 @@ def scale_bar(pixel: float, unit: str, scale: float, widest: float) -> Bar | Non
     most = pixel * scale * widest
     if not (math.isfinite(most) and most > 0):
         return None
-    factor, shown = suited(most, unit)
+    factor, shown = suitable_unit(most, unit)
     most /= factor
     power = 10.0 ** math.floor(math.log10(most) + 1e-12)
     length = next((k * power for k in ROUND if k * power <= most * (1 + 1e-12)), power)
     return Bar(length * factor / (pixel * scale), float(f"{length:.6g}"), shown)
 
 
-def suited(value: float, unit: str) -> tuple[float, str]:
+def suitable_unit(value: float, unit: str) -> tuple[float, str]:
     """The divisor of a length and its new unit, so that few digits are left; other units stay as they are."""
     if unit not in METRES or not value:
         return 1.0, unit

@@ -30,14 +30,14 @@ class Rect(NamedTuple):
     def area(self) -> int:
         return max(0, self.right - self.left) * max(0, self.bottom - self.top)
 
-    def meet(self, other: Rect) -> Rect:
+    def intersection(self, other: Rect) -> Rect:
         """The intersection; of area 0 where there is none."""
         left, top = max(self.left, other.left), max(self.top, other.top)
         return Rect(left, top, max(left, min(self.right, other.right)), max(top, min(self.bottom, other.bottom)))
 
     def without(self, other: Rect) -> list[Rect]:
         """This rectangle minus `other`, in at most four parts."""
-        inner = self.meet(other)
+        inner = self.intersection(other)
         if not inner.area:
             return [self]
         parts = (
@@ -135,7 +135,7 @@ class Viewport(QObject):
         (top, left), (height, width) = pyramid.at, pyramid.array.shape[:2]
         edges = math.floor(left / scale), math.floor(top / scale)
         image = Rect(*edges, math.ceil((left + width) / scale), math.ceil((top + height) / scale))
-        count = sum(part.meet(image).area for part in missing)
+        count = sum(part.intersection(image).area for part in missing)
         self.rough = count * pyramid.effort(scale, level) > EFFORT
         if self.rough:
             self._request(key, rect)
@@ -190,7 +190,7 @@ def _move(old: _Cache | None, key: tuple[Any, ...], rect: Rect, make: Callable[[
 def _cut(samples: Samples, rect: Rect) -> Samples:
     """The part of the samples that is in `rect`."""
     x, y, array = samples.x, samples.y, samples.array
-    part = Rect(x, y, x + array.shape[1], y + array.shape[0]).meet(rect)
+    part = Rect(x, y, x + array.shape[1], y + array.shape[0]).intersection(rect)
     return Samples(array[part.top - y : part.bottom - y, part.left - x : part.right - x], part.left, part.top)
 
 

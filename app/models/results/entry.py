@@ -15,9 +15,9 @@ from gpu_ops import FILTERS
 from gpu_ops.counters import value_of
 from gpu_ops.device_names import is_simulated
 from gpu_ops.input_kinds import INPUT_KINDS, OF_PART
-from gpu_ops.report.kernel_age import of_older_code
+from gpu_ops.report.kernel_age import has_older_kernels
 from gpu_ops.report.rows import Row
-from gpu_ops.report.standing import fair_bars
+from gpu_ops.report.speedups import fair_bars
 from gpu_ops.types import Timing
 
 State = Literal["waiting", "running", "fresh", "stale", "failed"]
@@ -59,7 +59,7 @@ class Entry:
     @property
     def older(self) -> bool:
         """Whether the kernels of a recorded row have changed since."""
-        return self.recorded and self.timed is not None and of_older_code(self.timed)
+        return self.recorded and self.timed is not None and has_older_kernels(self.timed)
 
     @property
     def name(self) -> str:

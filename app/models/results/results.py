@@ -21,7 +21,7 @@ from gpu_ops.report.changes import subject_of
 from gpu_ops.report.kernel_age import OLDER
 from gpu_ops.report.machines import device_model
 from gpu_ops.report.rows import Row, report_json
-from gpu_ops.report.standing import speedup
+from gpu_ops.report.speedups import speedup
 
 
 class Results(QObject):
@@ -57,7 +57,7 @@ class Results(QObject):
         entries = {s: replace(old.get(s) or self._of_run(s), title=_title(s, titles)) for s in slots}
         if list(entries.items()) != list(old.items()):  # a moving parameter declares the same rows again and again
             self._entries = entries
-            self._tell_apart()
+            self._name_differences()
             self.rows_reset.emit()
 
     def _of_run(self, slot: RowSlot) -> Entry:
@@ -75,7 +75,7 @@ class Results(QObject):
         self._entries, self._recorded = {}, ()
         for row in rows:
             self._hold(row, machine, recorded, titles or {})
-        self._tell_apart()
+        self._name_differences()
         self.rows_reset.emit()
 
     def _hold(self, row: Row, machine: str, recorded: bool, titles: Mapping[str, str]) -> RowSlot:
@@ -107,7 +107,7 @@ class Results(QObject):
         past = old.timed if state == "fresh" and untimed(row) and not untimed(old.timed) else None
         entry = replace(old, row=row, state="stale" if past else state, subject=subject, current=True, past=past)
         self._entries[slot] = entry
-        others = self._tell_apart()
+        others = self._name_differences()
         if new:
             self.rows_reset.emit()
         else:
@@ -120,10 +120,10 @@ class Results(QObject):
         self._entries = {slot: entry for slot, entry in self._entries.items() if slot not in gone}
         self._recorded = tuple(self._hold(row, machine, True, titles) for row, machine in rows)
         if gone or self._recorded:
-            self._tell_apart()
+            self._name_differences()
             self.rows_reset.emit()
 
-    def _tell_apart(self) -> list[RowSlot]:
+    def _name_differences(self) -> list[RowSlot]:
         """Set the text of what differs between rows of one variant, device and origin. Returns the rows whose text
         changed."""
         groups: dict[Any, list[tuple[RowSlot, Row]]] = {}
@@ -257,12 +257,12 @@ class Results(QObject):
                 groups.setdefault((entry.origin, entry.timed.job), []).append(entry)
         candidates = [(fair(members), members) for members in groups.values()]
 
-        def merit(candidate: tuple[tuple[FairBar, ...], list[Entry]]) -> tuple[bool, int, bool]:
+        def precedence(candidate: tuple[tuple[FairBar, ...], list[Entry]]) -> tuple[bool, int, bool]:
             bars, members = candidate
             fresh = any(e.state == "fresh" for e in members)
             return fresh, sum(b.seconds is not None for b in bars), not members[0].recorded
 
-        return max(candidates, key=merit)[0] if candidates else fair([])
+        return max(candidates, key=precedence)[0] if candidates else fair([])
 
     def counters(self) -> tuple[str, ...]:
         """Ids of all counters in any simulated row, in the catalogue's order: the most informative first."""
@@ -281,8 +281,8 @@ class Results(QObject):
     def facts(self) -> dict[str, Any]:
         """What the rows share: input, filter, parameters, and the machine. Recorded rows count only where this machine
         has none."""
-        told = [entry for entry in self._entries.values() if entry.timed is not None]
-        own = [entry for entry in told if not entry.recorded] or told
+        with_times = [entry for entry in self._entries.values() if entry.timed is not None]
+        own = [entry for entry in with_times if not entry.recorded] or with_times
         machines = {entry.machine for entry in own}
         elsewhere = machines.pop() if len(machines) == 1 else ""
         return about_rows([entry.timed for entry in own if entry.timed], self.provenance, elsewhere)

@@ -76,7 +76,7 @@ def named(shown: OutputData, input: SharedInput | None) -> OutputData:
 # Computed arrays have their own memory: the result's may be released while the view still draws.
 
 
-def as_it_is(shown: OutputData) -> ViewData:
+def unchanged_view(shown: OutputData) -> ViewData:
     """The result itself; nothing is computed."""
     result = shown.result
     return ViewData(shown.array, result.form, result.unit, result.statistics, text=result.text)
@@ -117,7 +117,7 @@ def filled(table: Array) -> int:
 def filled_rows(shown: OutputData) -> ViewData:
     """A table. Where its rows have numbers instead of names, unused rows at the end are left out: their count depends
     on the values."""
-    drawn = as_it_is(shown)
+    drawn = unchanged_view(shown)
     if drawn.form.axes[0].labels:
         return drawn
     rows = filled(shown.array)
@@ -192,7 +192,7 @@ def around_zero(shown: OutputData) -> ViewData:
     figures = shown.result.statistics or statistics(shown.array)
     most = float(max(abs(figures.minimum), abs(figures.maximum)))
     one_sided = shown.array.dtype.kind == "i" and figures.minimum >= 0
-    return replace(as_it_is(shown), array=np.array(shown.array), levels=None if one_sided else (-most, most))
+    return replace(unchanged_view(shown), array=np.array(shown.array), levels=None if one_sided else (-most, most))
 
 
 def labelled(shown: OutputData) -> ViewData:
@@ -200,7 +200,7 @@ def labelled(shown: OutputData) -> ViewData:
     labels = np.array(shown.array)
     wide = labels if labels.dtype.itemsize == 8 else labels.astype(np.int64)
     places = np.where(wide == 0, 0, 1 + np.mod(wide, LABEL_COLOURS)).astype(np.intp)
-    return replace(as_it_is(shown), array=label_colours()[places], read=labels, labels=True)
+    return replace(unchanged_view(shown), array=label_colours()[places], read=labels, labels=True)
 
 
 @cache
@@ -213,7 +213,7 @@ def label_colours() -> Array:
 
 def coefficients(shown: OutputData) -> ViewData:
     """Coefficients of a pyramid, unchanged; integers as float32."""
-    return _seen(replace(as_it_is(shown), array=_floats(shown.array), read=np.array(shown.array)))
+    return _seen(replace(unchanged_view(shown), array=_floats(shown.array), read=np.array(shown.array)))
 
 
 def _seen(drawn: ViewData) -> ViewData:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from gpu_ops.device_names import device_kind
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.report.kernel_age import of_older_code
+from gpu_ops.report.kernel_age import has_older_kernels
 from gpu_ops.report.machines import machine_name
 from gpu_ops.report.rows import Report, Row
 from gpu_ops.report.sweeps import SIZE, settings
@@ -69,4 +69,4 @@ def nearest_setting(
 
 def _rank(row: Row) -> tuple[bool, bool, bool, float]:
     """Today's kernels first, then rows with end-to-end times, then careful ones, then the fastest."""
-    return not of_older_code(row), "elapsed" in row.stages, row.protocol == "careful", -row.stages["kernel"].median
+    return not has_older_kernels(row), "elapsed" in row.stages, row.protocol == "careful", -row.stages["kernel"].median

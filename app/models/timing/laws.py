@@ -63,7 +63,7 @@ class LawPicture:
 
     def rows(self) -> list[dict[str, Any]]:
         """Counted and measured points, each with the law's value."""
-        told = []
+        law_points = []
         for curve in self.curves:
             for basis, places in (("counted", curve.counted), ("measured", curve.measured)):
                 for n, p, speedup, efficiency in places:
@@ -73,8 +73,8 @@ class LawPicture:
                         "device": curve.device if basis == "measured" else "sim",
                     }
                     by_law = {"law_speedup": curve.law.speedup(n, p), "law_efficiency": curve.law.efficiency(n, p)}
-                    told.append({**known, "n": n, "p": p, "speedup": speedup, "efficiency": efficiency, **by_law})
-        return told
+                    law_points.append({**known, "n": n, "p": p, "speedup": speedup, "efficiency": efficiency, **by_law})
+        return law_points
 
     def to_json(self) -> str:
         """The rows as JSON."""

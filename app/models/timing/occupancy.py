@@ -121,7 +121,7 @@ class Curve:
         return tr("The maximum is {warps}, with {sizes} threads per block.").format(warps=count(most), sizes=sizes)
 
     @property
-    def proviso(self) -> str:
+    def assumption(self) -> str:
         """The assumption behind the curve: what stays fixed while the block size changes."""
         if not self.shared_bytes:
             return tr("The register count is fixed here; a compiler may choose another one for another block size.")

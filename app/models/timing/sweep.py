@@ -15,14 +15,14 @@ import numpy as np
 from app.models.experiment.job_cells import job_cells
 from app.models.results.row_differences import BETWEEN, settings_text
 from app.models.timing.sweep_occupancy import CSV_COLUMNS as OCCUPANCY_COLUMNS
-from app.models.timing.sweep_occupancy import Occupied, held_picks
+from app.models.timing.sweep_occupancy import Occupied, picks_with_knob
 from gpu_ops.counters import counted_in
 from gpu_ops.device_names import is_simulated
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.params import Param, Values
 from gpu_ops.report.about import about_rows
-from gpu_ops.report.kernel_age import OLDER, of_older_code
+from gpu_ops.report.kernel_age import OLDER, has_older_kernels
 from gpu_ops.report.machines import device_model
 from gpu_ops.report.rows import Row, report_json
 from gpu_ops.report.sweeps import (
@@ -124,7 +124,7 @@ class Sweep:
 
     def _age(self, row: Row) -> dict[str, str]:
         """The remark in a file about a recorded row whose kernels have changed since."""
-        return {"age": OLDER} if self.machine and of_older_code(row) else {}
+        return {"age": OLDER} if self.machine and has_older_kernels(row) else {}
 
     def value(self, row: Row) -> int | None:
         """The row's value of the varying quantity; None where its variant does not depend on it."""
@@ -304,7 +304,7 @@ def plan_runs(
     timed or not. Raises ParamError for values that are not allowed."""
     picks = tuple(picks)
     if option.varied.kind == "knob":
-        held = held_picks(filter, option.varied.name, ticked)
+        held = picks_with_knob(filter, option.varied.name, ticked)
         if picks or held:
             return _over_knob(filter, option.varied.name, values, params, picks, held)
     if not picks:

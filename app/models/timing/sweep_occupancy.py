@@ -45,7 +45,7 @@ class Occupied:
         return dict(zip(CSV_COLUMNS, (self.architecture, *figures), strict=True))
 
 
-def held_picks(filter: Filter, knob: str, picks: Iterable[Pick]) -> tuple[Pick, ...]:
+def picks_with_knob(filter: Filter, knob: str, picks: Iterable[Pick]) -> tuple[Pick, ...]:
     """The picks whose occupancy may depend on a knob: kernels of the filter itself that have it."""
     own = {v.id for v in filter.variants if v.kernels and any(k.name == knob for k in v.knobs)}
     return tuple(pick for pick in picks if pick.variant in own)

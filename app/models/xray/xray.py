@@ -161,7 +161,7 @@ class KernelView:
         return lines
 
     @property
-    def unplaced(self) -> int:
+    def without_line(self) -> int:
         """Instructions that belong to no line."""
         return self.files[0].lines.get(0, {}).get("warp_instructions", 0)
 
@@ -180,7 +180,7 @@ class KernelView:
         """The highest value of a counter on any line of any file."""
         return max((value for file in self.files for value in file.column(counter).values()), default=0)
 
-    def hottest(self, counter: str) -> Place:
+    def line_with_most(self, counter: str) -> Place:
         """The line with the highest value of a counter; the first line of the kernel's file where the counter is 0
         everywhere."""
         values = {(f.file, line): value for f in self.files for line, value in f.column(counter).items() if line}

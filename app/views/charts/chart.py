@@ -188,19 +188,19 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         for _ in range(2):  # the numbers at the left take some of the width that points are drawn for
             width = self.box.width()
             self.draw(self.frame())
-            self._dress()
+            self._set_up_axes()
             if self.box.width() == width:
                 break
         self.scene().prepareForPaint()  # otherwise the first paint moves the curves, which causes a second one
         self.viewport().update()
 
-    def _dress(self) -> None:
+    def _set_up_axes(self) -> None:
         """Set ranges, ticks and titles."""
         frame, metrics = self.frame(), self.fontMetrics()
         left, bottom = self.left(frame), self.bottom(frame)
         for name, side, room in (("left", left, frame.box.height()), ("bottom", bottom, frame.box.width())):
             self.item.getAxis(name).setTicks([list(side.marks), []])
-            self._entitle(name, side.title, room)
+            self._place_title(name, side.title, room)
         lines = 1 + self._titles["left"][0].count("<br>") if left.title else 0
         widest = max((metrics.horizontalAdvance(text) for _, text in left.marks), default=0)
         width = (0.2 + lines) * metrics.height() + widest + 2 * metrics.averageCharWidth()
@@ -222,7 +222,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
         """The smallest width of the y axis with its numbers."""
         return 0.0
 
-    def _entitle(self, name: str, title: str, room: float) -> None:
+    def _place_title(self, name: str, title: str, room: float) -> None:
         """Set a title, in two lines where one is too short."""
         text = escape(title, quote=False)  # pyqtgraph interprets it as HTML
         if name == "left" and self.fontMetrics().horizontalAdvance(title) > room:

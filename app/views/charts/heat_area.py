@@ -30,14 +30,14 @@ from gpu_ops.output_kinds import CHANNEL, Axis
 LEFT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
 
 
-def lies_across(drawn: ViewData) -> int:
+def horizontal_axis(drawn: ViewData) -> int:
     """The index of the horizontal axis: time where there is one, else the second."""
     return next((place for place, axis in enumerate(drawn.form.axes[:2]) if axis.name in TIMES), 1)
 
 
 def limits(drawn: ViewData) -> tuple[Range, Range]:
     """The ranges of the axes across and upward, from the outer edges of the first and last values, and their steps."""
-    across = lies_across(drawn)
+    across = horizontal_axis(drawn)
     ranges = []
     for place in (across, 1 - across):
         axis, count = drawn.form.axes[place], drawn.array.shape[place]
@@ -86,7 +86,7 @@ class HeatArea(Chart):
     def show_marks(self, marked: Marked) -> None:
         """Mark positions in the plane, those with the highest numbers first."""
         ranked = sorted(marked.marks, key=lambda mark: -mark.label)
-        swapped = self.drawn is not None and not lies_across(self.drawn)
+        swapped = self.drawn is not None and not horizontal_axis(self.drawn)
         places = [(mark.y, mark.x) if swapped else (mark.x, mark.y) for mark in ranked]
         words = [quantity(float(f"{mark.label:.5g}"), marked.unit) for mark in ranked]
         self.show_tags([(*place, text) for place, text in zip(places, words, strict=True)])
@@ -98,14 +98,14 @@ class HeatArea(Chart):
     def _axes(self) -> tuple[Axis, Axis]:
         """The axes across and upward."""
         assert self.drawn is not None
-        across = lies_across(self.drawn)
+        across = horizontal_axis(self.drawn)
         return self.drawn.form.axes[across], self.drawn.form.axes[1 - across]
 
     def value_text(self) -> str:
         """The value at the group's cursor, with its time and its frequency."""
         if self.drawn is None or self.plane.cursor is None:
             return ""
-        axes, across = self._axes(), lies_across(self.drawn)
+        axes, across = self._axes(), horizontal_axis(self.drawn)
         index = tuple(math.floor(a.index(p) + 0.5) for a, p in zip(axes, self.plane.cursor, strict=True))
         place = index if across == 0 else index[::-1]
         if not all(0 <= i < n for i, n in zip(place, self.drawn.values.shape, strict=False)):
@@ -210,7 +210,7 @@ def _channels(drawn: ViewData) -> int:
 def _upright(drawn: ViewData) -> Array:
     """The values (H, W) of the first channel, with the horizontal axis as their second."""
     values = drawn.array if drawn.array.ndim == 2 else drawn.array[:, :, 0]
-    return values if lies_across(drawn) == 1 else values.T
+    return values if horizontal_axis(drawn) == 1 else values.T
 
 
 def _edges(axis: Axis, span: AxisView, count: int) -> Array:

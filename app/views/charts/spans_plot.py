@@ -94,7 +94,7 @@ class SpansPlot(Plot):
             if place:
                 painter.setPen(QPen(frame.colours.grid, 1))
                 painter.drawLine(box.topLeft(), box.topRight())
-            for piece in _told_apart(frame, row.pieces):
+            for piece in _pieces_to_draw(frame, row.pieces):
                 _paint_piece(painter, frame, _box(frame, piece, box), piece)
 
     def _at(self, drawn: ViewData | Lanes, place: float, row: float) -> tuple[Lane | None, Piece | None]:
@@ -184,7 +184,7 @@ def fill_look(painter: QPainter, box: QRectF, look: Look, colour: QColor, base: 
         painter.fillRect(box, QBrush(base, pattern))
 
 
-def _told_apart(frame: Frame, pieces: tuple[Piece, ...]) -> list[Piece]:
+def _pieces_to_draw(frame: Frame, pieces: tuple[Piece, ...]) -> list[Piece]:
     """The visible pieces to draw: one of those that share the pixels of a lane."""
     start, stop = frame.across
     scale = frame.box.width() / (stop - start)

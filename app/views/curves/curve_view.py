@@ -215,9 +215,9 @@ class CurveView:
                 name = translate("CurveView", "{name}, {channel}").format(name=title, channel=channels[channel])
             dash = 0 if self.pane.lanes or len(visible) == 1 else channel
             stroke = input_stroke(dash) if key == INPUT else variant_stroke(self._filter, key, dash)
-            told, lane = partial(_told, drawn, channel), self._rows.get(key, channel)
+            text_of, lane = partial(_value_text, drawn, channel), self._rows.get(key, channel)
             samples, unit = columns[:, channel], drawn.unit
-            traces.append(Trace(name, samples, axis, True, mark, stroke, key, unit, told, 1, lane, title))
+            traces.append(Trace(name, samples, axis, True, mark, stroke, key, unit, text_of, 1, lane, title))
         return traces
 
     def set_marks(self, marked: Mapping[str, Marked]) -> None:
@@ -277,6 +277,6 @@ class CurveView:
         return self.pane.grab().toImage() if self._drawn else None
 
 
-def _told(drawn: ViewData, channel: int, index: int) -> str:
+def _value_text(drawn: ViewData, channel: int, index: int) -> str:
     """The value of a channel, as the cursor reads it."""
     return drawn_text(drawn, drawn.values.reshape(len(drawn.values), -1)[index, channel])

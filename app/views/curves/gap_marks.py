@@ -60,12 +60,12 @@ class GapMarks:
         pen = QPen(readable(QColor(*NAN_COLOR), (ground,), SHAPE_CONTRAST), WIDE)
         pen.setCosmetic(True)
         self._item.setData(np.repeat(x, 2), y, pen=pen, connect="pairs")
-        told = QCoreApplication.translate("GapMarks", "A mark at the bottom: samples there are NaN or infinite.")
+        tip = QCoreApplication.translate("GapMarks", "A mark at the bottom: samples there are NaN or infinite.")
         if lanes:
-            told = QCoreApplication.translate(
+            tip = QCoreApplication.translate(
                 "GapMarks", "A mark at the bottom of a lane: samples of its channel there are NaN or infinite."
             )
-        set_tip(self._plot, told if x.size else "")
+        set_tip(self._plot, tip if x.size else "")
 
     @property
     def places(self) -> np.ndarray:

@@ -229,8 +229,8 @@ class SignalPane(QWidget):
         value, before = curve.value(x), curve.value(self.mark_x) if self.mark_x is not None else None
         if value is None:
             return ""
-        told = curve.told(round(curve.axis.index(x))) if curve.told else ""
-        text = self.tr("{name} {value}").format(name=curve.name, value=told or values_text(value, curve.unit))
+        text_of = curve.text_of(round(curve.axis.index(x))) if curve.text_of else ""
+        text = self.tr("{name} {value}").format(name=curve.name, value=text_of or values_text(value, curve.unit))
         if before is None:
             return text
         step = with_unit(number(float(f"{value - before:.6g}")), curve.unit)

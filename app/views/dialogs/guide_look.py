@@ -46,7 +46,7 @@ def heading_block(document: QTextDocument, anchor: str) -> QTextBlock:
     return found.get(anchor, QTextBlock())
 
 
-def dress(document: QTextDocument, palette: QPalette, font: QFont) -> None:
+def style_document(document: QTextDocument, palette: QPalette, font: QFont) -> None:
     """Give headings, links, code and tables their look; undo does not include it."""
     document.setUndoRedoEnabled(False)
     whole = QTextCursor(document)

@@ -10,7 +10,7 @@ from app.base.nesting import bounded
 from app.base.tips import set_tip
 from app.models.guide import FOLDER, INDEX, guide_page, guide_pages
 from app.views.boxes import in_column, in_row
-from app.views.dialogs.guide_look import dress, fit_pictures, heading_block
+from app.views.dialogs.guide_look import fit_pictures, heading_block, style_document
 from app.views.labels import named
 
 
@@ -28,7 +28,7 @@ class GuideBrowser(QTextBrowser):
         document = self.document()
         document.setDocumentMargin(self.fontMetrics().height())
         self.setMarkdown(text)
-        dress(document, self.palette(), self.font())
+        style_document(document, self.palette(), self.font())
         self._fit()
 
     def _fit(self) -> None:

@@ -14,7 +14,7 @@ from gpu_ops.params import Param
 LARGEST = 2**31 - 1
 
 
-def bare(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
+def typed_number(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
     """The typed text without its prefix and its unit."""
     return text.removeprefix(box.prefix()).removesuffix(box.suffix()).strip()
 
@@ -41,7 +41,7 @@ class IntSpin(QSpinBox):
             self.setSuffix(f" {param.unit}")
 
     def _read(self, text: str) -> int | None:
-        number = parse_number(bare(self, text), self.locale())
+        number = parse_number(typed_number(self, text), self.locale())
         return int(number) if number is not None and abs(number) <= self._reach and number == int(number) else None
 
     def valueFromText(self, text: str) -> int:  # noqa: N802
@@ -54,7 +54,7 @@ class IntSpin(QSpinBox):
         return QValidator.State.Acceptable if good else QValidator.State.Intermediate, text, position
 
     def fixup(self, text: str) -> str:
-        self.refused.emit(bare(self, text))
+        self.refused.emit(typed_number(self, text))
         return text
 
     def stepBy(self, steps: int) -> None:  # noqa: N802
@@ -105,16 +105,16 @@ class FloatSpin(QDoubleSpinBox):
         return self.locale().toString(value, "g", 7)
 
     def valueFromText(self, text: str) -> float:  # noqa: N802
-        number = parse_number(bare(self, text), self.locale())
+        number = parse_number(typed_number(self, text), self.locale())
         return self.value() if number is None else number
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Accept every character."""
-        good = parse_number(bare(self, text), self.locale()) is not None
+        good = parse_number(typed_number(self, text), self.locale()) is not None
         return QValidator.State.Acceptable if good else QValidator.State.Intermediate, text, position
 
     def fixup(self, text: str) -> str:
-        self.refused.emit(bare(self, text))
+        self.refused.emit(typed_number(self, text))
         return text
 
     def sizeHint(self) -> QSize:  # noqa: N802

@@ -197,11 +197,11 @@ class HistogramBar(QWidget):
         display.figures_changed.connect(self._show_figures)
         self.maps.setVisible(not display.signed)
         self.most.setVisible(not display.signed)
-        self._tell(display.signed)
+        self._set_tips(display.signed)
         self._show_map()
         self._show_figures()
 
-    def _tell(self, signed: bool) -> None:
+    def _set_tips(self, signed: bool) -> None:
         """Describe the buttons: the levels of a difference are symmetric about 0."""
         set_tip(
             self.auto,

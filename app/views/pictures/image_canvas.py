@@ -169,7 +169,7 @@ class ImageCanvas(CanvasFrame):
         rects = [layer.rect for layer in self.layers if layer.pyramid is not None]
         if len(set(rects)) < 2:
             return QRectF(self.rect())
-        both = rects[0].meet(rects[1])
+        both = rects[0].intersection(rects[1])
         return QRectF(self.screen_at(both.left, both.top), self.screen_at(both.right, both.bottom))
 
     def _draw(self, painter: QPainter, index: int) -> None:

@@ -64,7 +64,7 @@ class PaneGrid(QWidget):
         self.keys: list[str] = []
         self.differences: dict[DifferenceOf, DifferencePane] = {}
         self.mode: Mode = "side by side"
-        self._choosing, self._bare = True, False
+        self._choosing, self._alone = True, False
         self._spare_differences: list[DifferencePane] = []
         self._pair: list[Layer] = []
         self.differing = DifferenceStyle(self)
@@ -118,7 +118,7 @@ class PaneGrid(QWidget):
     @Slot()
     def _show_controls(self) -> None:
         """Show the controls that apply to what is visible."""
-        wanted, pairs = self._choosing and not self._bare, self.mode != "side by side"
+        wanted, pairs = self._choosing and not self._alone, self.mode != "side by side"
         differs = self.mode == "difference" or (not pairs and bool(self.differences))
         self.bar.setVisible(wanted)
         self.bar.options.setVisible(pairs or differs)
@@ -133,7 +133,7 @@ class PaneGrid(QWidget):
 
     def show_alone(self, key: str) -> None:
         """Show only this pane and no controls, or of two in one pane as the first; "" shows all again."""
-        self._bare = bool(key)
+        self._alone = bool(key)
         self._show_controls()
         if self.mode == "side by side":
             self.pager.show_alone(key)

@@ -40,7 +40,7 @@ def value_text(value: float) -> str:
 def seen_pixels(layer: Layer, corner: tuple[float, float], opposite: tuple[float, float]) -> Rect:
     """The pixels of a layer between two data points."""
     (left, top), (right, bottom) = corner, opposite
-    return layer.rect.meet(Rect(math.floor(left), math.floor(top), math.ceil(right), math.ceil(bottom)))
+    return layer.rect.intersection(Rect(math.floor(left), math.floor(top), math.ceil(right), math.ceil(bottom)))
 
 
 def draw_values(painter: QPainter, canvas: CanvasFrame, index: int) -> None:

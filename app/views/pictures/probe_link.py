@@ -10,7 +10,18 @@ from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter
 from app.base.nesting import bounded
 from app.models.experiment.change import Change
 from app.models.experiment.session import Session
-from app.models.pictures.probe import INSIDE, Grip, Line, Probe, bent, carried, limited, moved, reached, spanning
+from app.models.pictures.probe import (
+    INSIDE,
+    Grip,
+    Line,
+    Probe,
+    limited,
+    moved,
+    moved_line,
+    reached,
+    spanning,
+    with_end_moved,
+)
 from app.models.pictures.viewport import Rect
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.probe_paint import box_of, draw_probe, draw_scale_bar, grip_points
@@ -202,11 +213,11 @@ class ProbeLink(QObject):
         if probe.tool == "profile":
             if grip is None or not isinstance(start, Line):
                 new = limited(Line(x0, y0, x0, y0), probe.extent)
-                probe.set_line(bent(new, 1, x, y, probe.extent, straight))
+                probe.set_line(with_end_moved(new, 1, x, y, probe.extent, straight))
             elif grip == 2:
-                probe.set_line(carried(start, x - x0, y - y0, probe.extent))
+                probe.set_line(moved_line(start, x - x0, y - y0, probe.extent))
             elif isinstance(grip, int):
-                probe.set_line(bent(start, grip, x, y, probe.extent, straight))
+                probe.set_line(with_end_moved(start, grip, x, y, probe.extent, straight))
         elif isinstance(start, Rect) and isinstance(grip, tuple):
             if grip == INSIDE:
                 probe.set_region(moved(start, round(x - x0), round(y - y0), probe.extent))
@@ -242,7 +253,7 @@ class ProbeLink(QObject):
         probe, extent = self.probe, self.probe.extent
         if isinstance(drawn, Line):
             x, y = drawn.x1 + dx, drawn.y1 + dy
-            probe.set_line(bent(drawn, 1, x, y, extent) if alone else carried(drawn, dx, dy, extent))
+            probe.set_line(with_end_moved(drawn, 1, x, y, extent) if alone else moved_line(drawn, dx, dy, extent))
         elif isinstance(drawn, Rect):
             right, bottom = max(drawn.right + dx, drawn.left + 1), max(drawn.bottom + dy, drawn.top + 1)
             grown = reached(drawn, (int(dy != 0), int(dx != 0)), right, bottom, extent)

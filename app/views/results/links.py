@@ -12,7 +12,7 @@ from app.models.experiment.session import Session
 from app.models.results.marks import Marked, marks_of
 from app.models.results.results import Results
 from app.models.results.verdict import verdict
-from app.models.results.view_data import INPUT, OutputData, as_it_is
+from app.models.results.view_data import INPUT, OutputData, unchanged_view
 from app.views.charts.range_link import RangeLink
 from app.views.pictures.handle_link import HandleLink
 from app.views.pictures.wave_link import WaveLink
@@ -83,7 +83,7 @@ class Companion(QObject):
             self.key = variant
             subject, present = shown.origin.subject, session.shown.subject(variant)
             if shown is not self._put:
-                view.put(variant, as_it_is(shown), shown.origin)
+                view.put(variant, unchanged_view(shown), shown.origin)
                 self._put = shown
             judged = verdict(self._results, session.shown.slot(variant), subject, present)
             view.set_state(variant, *judged, subject == present)

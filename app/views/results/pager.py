@@ -113,7 +113,7 @@ class Pager(QWidget):
         self.page = min(self.page, self.pages - 1)
         self._describe()
 
-    def in_sight(self) -> list[str]:
+    def visible_keys(self) -> list[str]:
         """The keys of the visible panes, with the pinned ones first."""
         if self.alone:
             return [self.alone]
@@ -151,7 +151,7 @@ class Pager(QWidget):
         """The chosen number of panes at once; 0 for as many as are large enough."""
         return 0 if self._automatic else self.most
 
-    def suit(self, large: Callable[[int], bool]) -> None:
+    def set_default_count(self, large: Callable[[int], bool]) -> None:
         """Until the user chooses, show as many simultaneous panes as are `large` enough side by side."""
         if self._automatic and self.keys:
             self._take(next((n for n in AUTOMATIC if large(min(n, len(self.keys)))), AUTOMATIC[-1]))

@@ -22,7 +22,7 @@ from app.models.results.origin import WHOLE
 from app.models.results.results import Results
 from app.models.results.verdict import verdict
 from app.models.results.view_data import INPUT as INPUT
-from app.models.results.view_data import OutputData, ViewData, as_it_is, named
+from app.models.results.view_data import OutputData, ViewData, named, unchanged_view
 from app.views.boxes import in_column
 from app.views.results.looked_at import LookedAt
 from app.views.results.output_bar import OutputBar
@@ -231,7 +231,7 @@ class Pictures(Squeezed):
             view.arrange((INPUT,), self._all_titles(), self._session.filter)
         else:
             self.arrange()
-        view.put(INPUT, as_it_is(self._input), WHOLE)
+        view.put(INPUT, unchanged_view(self._input), WHOLE)
 
     def _all_titles(self) -> Mapping[str, str]:
         return {INPUT: self.input_name, **self.titles()}
@@ -254,7 +254,7 @@ class Pictures(Squeezed):
         view = self._input_view()
         view.arrange((INPUT,) if view is not self.view else self._keys, self._all_titles(), self._session.filter)
         view.forget(INPUT)
-        view.start_over(as_it_is(self._input))
+        view.start_over(unchanged_view(self._input))
         self._put_input()
         self._judge_all()
         self.view_changed.emit()
@@ -267,7 +267,7 @@ class Pictures(Squeezed):
             return
         self._input, self._shared = OutputData(shared.result, array), shared
         self._put_input()
-        self._input_view().follow(as_it_is(self._input))
+        self._input_view().follow(unchanged_view(self._input))
         self._judge_all()
 
     @Slot(str, str, object)

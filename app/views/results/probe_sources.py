@@ -50,10 +50,10 @@ def canvases(grid: PaneGrid) -> list[ImageCanvas]:
 
 def shows(canvas: ImageCanvas, extent: tuple[int, ...]) -> bool:
     """Whether a canvas shows something with the grid of an input (H, W)."""
-    return bool(canvas.layers) and all(lies_in(layer, extent) for layer in canvas.layers)
+    return bool(canvas.layers) and all(has_grid_of(layer, extent) for layer in canvas.layers)
 
 
-def lies_in(layer: Layer, extent: tuple[int, ...]) -> bool:
+def has_grid_of(layer: Layer, extent: tuple[int, ...]) -> bool:
     """Whether a picture has the grid of an input (H, W)."""
     return layer.extent is not None and tuple(layer.extent[:2]) == tuple(extent)
 
@@ -64,7 +64,7 @@ def pictured(pictures: Pictures, session: Session, extent: tuple[int, ...]) -> l
     for view in places(pictures, session):
         for key in view.grid.keys if view.grid is not None else ():
             layer = view.grid.pane(key).layer if view.grid is not None else None
-            if layer is None or layer.pyramid is None or not lies_in(layer, extent):
+            if layer is None or layer.pyramid is None or not has_grid_of(layer, extent):
                 continue
             values = layer.pyramid.array if layer.drawn is None else layer.drawn.values
             if values.dtype.kind != "c":

@@ -11,7 +11,7 @@ from PySide6.QtCore import QCoreApplication, QLocale
 from app.models.curves.marked import ends, shares
 from app.models.pictures.layer import Layer
 from app.models.pictures.nonfinite import value_word
-from app.models.pictures.scale_bar import suited
+from app.models.pictures.scale_bar import suitable_unit
 from app.models.results.view_data import ViewData
 from app.models.ticks import scaled
 from app.views.parts import number
@@ -113,7 +113,7 @@ def sized_place(layer: Layer, x: float, y: float, size: Pixel | None) -> str:
 
 def length_text(value: float, unit: str) -> str:
     """A length in a unit that needs few digits: "2.75 µm"."""
-    factor, shown = suited(value, unit)
+    factor, shown = suitable_unit(value, unit)
     return with_unit(number(float(f"{value / factor:.5g}")), shown)
 
 

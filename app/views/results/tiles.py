@@ -136,14 +136,14 @@ class Tiles(Scrolled, Generic[W]):
     def arrange(self) -> None:
         """Lay out again if another number of tiles or columns is better now."""
         before = self.pager.most
-        self.pager.suit(self._large)
-        if self._keys and (self.pager.most != before or self._best(len(self.pager.in_sight())) != self.columns):
+        self.pager.set_default_count(self._large)
+        if self._keys and (self.pager.most != before or self._best(len(self.pager.visible_keys())) != self.columns):
             self.lay()
 
     def lay(self) -> None:
         """Place the tiles of the page."""
-        self.pager.suit(self._large)
-        shown = self.pager.in_sight()
+        self.pager.set_default_count(self._large)
+        shown = self.pager.visible_keys()
         self.columns = self._best(len(shown))
         every: dict[str, QWidget] = {**self.tiles, **self.others}
         for key, tile in every.items():

@@ -16,7 +16,6 @@ from app.models.results.view_data import (
     OutputData,
     ViewData,
     around_zero,
-    as_it_is,
     coefficients,
     cumulative,
     decibels,
@@ -27,6 +26,7 @@ from app.models.results.view_data import (
     magnitudes,
     over_frequencies,
     phases,
+    unchanged_view,
 )
 from app.views.results.result_view import ResultView
 from gpu_ops.output_kinds import CHANNEL, Axis, ViewKind
@@ -255,4 +255,4 @@ def scales_of(spec: ViewSpec, dtype: str) -> tuple[Scale, ...]:
 
 def draw(scale: Scale, shown: OutputData) -> ViewData:
     """The drawn values of a result on a scale."""
-    return (scale.draw or as_it_is)(shown)
+    return (scale.draw or unchanged_view)(shown)

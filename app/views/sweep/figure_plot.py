@@ -156,9 +156,9 @@ class FigurePlot(Chart):
 
     def words_at(self, position: QPoint) -> str:
         """The point near a position of the viewport, as text; "" if there is none."""
-        return next(iter(self.near(position, self._told())), "")
+        return next(iter(self.near(position, self._point_texts())), "")
 
-    def _told(self) -> Iterator[tuple[float, float, str]]:
+    def _point_texts(self) -> Iterator[tuple[float, float, str]]:
         """All points as text; a range at its middle."""
         for one in self.drawn.series if self.drawn else ():
             assert self.drawn is not None

@@ -86,9 +86,9 @@ class LawPlot(Chart):
 
     def words_at(self, position: QPoint) -> str:
         """The point near a position of the viewport, as text."""
-        return next(iter(self.near(position, self._told())), "")
+        return next(iter(self.near(position, self._point_texts())), "")
 
-    def _told(self) -> Iterator[tuple[float, float, str]]:
+    def _point_texts(self) -> Iterator[tuple[float, float, str]]:
         """All points as text."""
         for curve in self.picture.curves if self.picture else ():
             for place in (*curve.counted, *curve.measured):

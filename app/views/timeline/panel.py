@@ -144,9 +144,9 @@ class TimelinePanel(Squeezed):
             self.sheet.export(path, facts)
         else:
             found = content.found.values()
-            told = traces(found) | {"otherData": dict(facts)} if kind == "trace" else timelines_json(found)
+            document = traces(found) | {"otherData": dict(facts)} if kind == "trace" else timelines_json(found)
             about = {} if kind == "trace" else {"about": dict(facts)}
-            write_text(path, json.dumps({**told, **about}, indent=1) + "\n")
+            write_text(path, json.dumps({**document, **about}, indent=1) + "\n")
 
     def _export_sweep(self, sweep: TransferSweep, path: str, kind: str, facts: Facts) -> None:
         if kind == "trace":

@@ -100,6 +100,6 @@ class ClaimsPage(TextPage):
         ]
         for claim in self._claims:
             word = self._judgement(claim["holds"])[1]
-            told = (claim["source"], claim["claim"], claim["published"], claim["found"], word, claim["prediction"])
-            lines.append("\t".join(told))
+            fields = (claim["source"], claim["claim"], claim["published"], claim["found"], word, claim["prediction"])
+            lines.append("\t".join(fields))
         return "\n".join(lines) + "\n"

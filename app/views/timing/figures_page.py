@@ -51,10 +51,10 @@ class FigureSheet(Squeezed):
         where = self.tr("{number} of {source}").format(number=figure.number, source=SOURCE_TITLES[figure.source])
         self.origin.setText(" · ".join(filter(None, [where, self._machine()])))
         self.text.setText(figure.text)
-        told = dict.fromkeys(
+        sources = dict.fromkeys(
             one.text for one in drawn.series if one.basis not in ("measured", "predicted") and one.text
         )
-        self.words.setText("\n".join([*told, *drawn.notes]))
+        self.words.setText("\n".join([*sources, *drawn.notes]))
         role = colours_of(self.palette()).warn
         self.missing.setText(f"{role.symbol} {drawn.missing}" if drawn.missing else "")
         self.commands.setText("\n\n".join(drawn.commands) if drawn.missing else "")

@@ -267,7 +267,7 @@ class TimingLadder(QWidget):
         self.canvas.refresh()
         lines = self.canvas.ladder().lines
         place = self.canvas.current
-        self._tell(lines[place] if 0 <= place < len(lines) else None)
+        self._show_line(lines[place] if 0 <= place < len(lines) else None)
 
     def _list_counters(self) -> None:
         entries = self._results.entries()
@@ -287,13 +287,13 @@ class TimingLadder(QWidget):
         self.canvas.refresh()
 
     def _show_details(self, line: Line | None) -> None:
-        self._tell(line)
+        self._show_line(line)
         if line is not None:
             centre = line.rect.center().toPoint()
             self._scroll.ensureVisible(0, centre.y(), 0, int(line.rect.height()))
         self.current_changed.emit(line.entry.slot if line is not None and line.entry else None)
 
-    def _tell(self, line: Line | None) -> None:
+    def _show_line(self, line: Line | None) -> None:
         text = self.canvas.words(line) if line is not None else ""
         self.details.setPlainText(text)
         self.details.setVisible(bool(text))

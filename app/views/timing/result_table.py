@@ -108,8 +108,8 @@ def _state(entry: Entry, results: Results) -> str:
 def _notes(entry: Entry, results: Results) -> str:
     if entry.row is None:
         return ""
-    told = [entry.failure, entry.doubt("kernel"), *entry.row.notes, entry.row.flag, bound_note(entry.row)]
-    return "; ".join(text for text in told if text)
+    remarks = [entry.failure, entry.doubt("kernel"), *entry.row.notes, entry.row.flag, bound_note(entry.row)]
+    return "; ".join(text for text in remarks if text)
 
 
 def _align(column: Column) -> Qt.AlignmentFlag:

@@ -18,7 +18,7 @@ from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.probe_link import ProbeLink
 from app.views.results.pictures import Pictures
 from app.views.results.probe_bar import ProbeBar
-from app.views.results.probe_sources import curves, grids, lies_in
+from app.views.results.probe_sources import curves, grids, has_grid_of
 
 if TYPE_CHECKING:
     from app.views.window.window_parts import WindowParts
@@ -74,7 +74,11 @@ def chosen_layer(parts: WindowParts) -> tuple[Layer, Display] | None:
     for grid in grids(parts.pictures, parts.context.session):
         for key in grid.keys:
             pane = grid.pane(key)
-            if not lies_in(pane.layer, parts.probe.extent) or pane.layer.pyramid is None or pane.layer.tone is not None:
+            if (
+                not has_grid_of(pane.layer, parts.probe.extent)
+                or pane.layer.pyramid is None
+                or pane.layer.tone is not None
+            ):
                 continue
             if pane.canvas is focus:
                 return pane.layer, grid.display
@@ -93,7 +97,7 @@ def level_region(parts: WindowParts) -> None:
     if region is None or chosen is None:
         return
     layer, display = chosen
-    part = region.meet(layer.rect)
+    part = region.intersection(layer.rect)
     limits = finite_limits(layer.part(part)) if part.area else None
     if limits is None:
         text = QCoreApplication.translate("Handlers", "{title} has no finite value in the region; draw it elsewhere.")

@@ -181,7 +181,7 @@ class AccessView(QWidget):
         self.warps.activated.connect(self._choose_warp)
         self.slider.valueChanged.connect(self._show_access)
         self.canvas.stepped.connect(lambda by: self.slider.setValue(self.slider.value() + by))
-        self.canvas.pointed.connect(self._tell_lane)
+        self.canvas.pointed.connect(self._describe_spot)
         self.show_line((), 1)
 
     def _arrange(self) -> None:
@@ -241,9 +241,9 @@ class AccessView(QWidget):
             self.number.setText(text.format(number=number, kept=kept, all=count(trace.count)))
             self.what.setText(what(self.access))
             self.sentence.setText(sentence(self.access))
-        self._tell_lane()
+        self._describe_spot()
 
-    def _tell_lane(self) -> None:
+    def _describe_spot(self) -> None:
         """Describe the spot under the mouse, or explain how to point at one."""
         lane, access = self.canvas.lane, self.access
         hint = self.tr("Point at a lane, or press Up and Down, to follow it; Left and Right step through the accesses.")

@@ -242,7 +242,7 @@ class BlockSizes(QScrollArea):
         gap = self.fontMetrics().averageCharWidth()
         in_column((self.plot, 1), self.now, self.sentence, 0, on=inside, margins=(0, gap, 0, gap))
         self.setWidget(inside)
-        self.plot.current_changed.connect(self._tell)
+        self.plot.current_changed.connect(self._show_text)
 
     def show_kernel(self, kernel: Mapping[str, Any], architecture: str) -> None:
         """Show a kernel of an X-ray, simulated for an architecture."""
@@ -250,9 +250,9 @@ class BlockSizes(QScrollArea):
         for widget in (self.plot, self.now):
             widget.setVisible(kernel_curve is not None)
         self.plot.show_curve(kernel_curve)
-        self._tell(None)
+        self._show_text(None)
         if kernel_curve:
-            self.sentence.setText(f"{kernel_curve.sentence}\n{kernel_curve.proviso}")
+            self.sentence.setText(f"{kernel_curve.sentence}\n{kernel_curve.assumption}")
         else:
             text = self.tr(
                 "The occupancy of {gpu} is not known: the limits of its multiprocessors are not in the table."
@@ -260,6 +260,6 @@ class BlockSizes(QScrollArea):
             self.sentence.setText(text.format(gpu=architecture))
 
     @Slot(object)
-    def _tell(self, held: BlockOccupancy | None) -> None:
+    def _show_text(self, held: BlockOccupancy | None) -> None:
         shown = held or (self.plot.curve.own if self.plot.curve else None)
         self.now.setText(shown.text if shown else "")

@@ -222,7 +222,7 @@ class XRayPanel(Squeezed):
         self.blocks.show_kernel(kernel.kernel, self._controller.content["architecture"])
         if new:
             found = next(((m.file, m.line) for m in kernel.findings if m.line), None)
-            self.files.go_to(*(found or kernel.hottest(str(self.counters.currentData()))))
+            self.files.go_to(*(found or kernel.line_with_most(str(self.counters.currentData()))))
         self._show_accesses()
 
     def _choose_counter(self) -> None:

@@ -116,7 +116,7 @@ class SourceView(QPlainTextEdit):
         self._gutter = Gutter(self)
         self.updateRequest.connect(self._scroll_gutter)
         self.cursorPositionChanged.connect(self._show_current)
-        self.cursorPositionChanged.connect(self._tell_line)
+        self.cursorPositionChanged.connect(self._report_line)
         self.adapt()
 
     # What is shown
@@ -297,7 +297,7 @@ class SourceView(QPlainTextEdit):
         form.setProperty(QTextFormat.Property.FullWidthSelection, True)
         self.setExtraSelections([current])
 
-    def _tell_line(self) -> None:
+    def _report_line(self) -> None:
         line = self.textCursor().blockNumber() + 1
         if line != self._line:
             self._line = line

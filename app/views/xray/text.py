@@ -118,7 +118,7 @@ def _resources(kernel: KernelView) -> str:
         texts.append(text.format(share=percent(held["share"]), limiter=held["limiter"], **figures))
     else:
         texts.append(tr("occupancy: unknown for this GPU"))
-    if own := kernel.unplaced:
+    if own := kernel.without_line:
         text = tr("{count} of its instructions have no source line: the compiler added them")
         texts.append(text.format(count=count(own)))
     return f"<p style='margin-top:0; margin-bottom:2px'>{escape(kernel.name)}</p>{_list(map(escape, texts))}"

@@ -21,7 +21,7 @@ R = TypeVar("R")
 class Worker(Protocol):
     """An object that works on one device."""
 
-    def at_work(self) -> AbstractContextManager[None]:
+    def as_current(self) -> AbstractContextManager[None]:
         """Inside the block, the device is the thread's current device."""
 
 
@@ -33,7 +33,7 @@ def on_its_device(method: Callable[Concatenate[W, P], R]) -> Callable[Concatenat
 
     @wraps(method)
     def wrapper(self: W, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with self.at_work():
+        with self.as_current():
             return method(self, *args, **kwargs)
 
     return wrapper
@@ -95,8 +95,8 @@ FAULTS = {
 LOST = {4, 201, 214, 220, 226, 709, 806, 810, 911, 999}
 
 
-class AtWork:
-    """See `CudaDevice.at_work`. A class and not a generator, because a short plan enters it ten times per run."""
+class AsCurrent:
+    """See `CudaDevice.as_current`. A class and not a generator, because a short plan enters it ten times per run."""
 
     __slots__ = ("_cuda", "_device")
 

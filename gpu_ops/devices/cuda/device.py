@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, instances_of
 from gpu_ops.devices.cuda.activity import recorded
-from gpu_ops.devices.cuda.current import AtWork, DeviceObjects, enable_access, on_its_device
+from gpu_ops.devices.cuda.current import AsCurrent, DeviceObjects, enable_access, on_its_device
 from gpu_ops.devices.cuda.memory import (
     DRIVER_CALLS,
     ManagedBytes,
@@ -97,15 +97,15 @@ class CudaDevice:
         self._constants: dict[tuple[int, str], bytes] = {}
         self._index = index
         self._peer: CudaDevice | None = None
-        with self.at_work():
+        with self.as_current():
             properties = cupy.cuda.runtime.getDeviceProperties(index)
             self.limits = limits_of(properties, cupy.cuda.runtime.memGetInfo()[1])
         self._shared = shared or _Shared(architecture_of(self.limits.capability))
 
-    def at_work(self) -> AtWork:
+    def as_current(self) -> AsCurrent:
         """Inside the block, this is the thread's current device, and failures of CUDA become this project's errors: see
         `as_error`."""
-        return AtWork(self._cupy, self._index)
+        return AsCurrent(self._cupy, self._index)
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> CudaDevice:
         return CudaDevice(self._index, self._shared, edits)

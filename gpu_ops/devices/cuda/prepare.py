@@ -83,7 +83,7 @@ class Prepared:
 
     def _at(self, number: int) -> AbstractContextManager[Any]:
         """Inside the block, the device of a stream is the current one."""
-        return self._peer.at_work() if number in self.plan.peer_streams else nullcontext()
+        return self._peer.as_current() if number in self.plan.peer_streams else nullcontext()
 
     def _event(self, number: int, timing: bool = False) -> Any:
         """An event that a stream can record."""
@@ -243,7 +243,7 @@ def is_host(array: Any) -> bool:
 
 def _call_at(device: Any, operation: Callable[[], Any]) -> None:
     """A function and no method: a plan that refers to itself would keep its memory until the next collection."""
-    with device.at_work():
+    with device.as_current():
         operation()
 
 

@@ -19,7 +19,7 @@ _LIMITS_BLOCK = 256
 def adopt(device: Any, array: Any) -> DeviceArray:
     """The same memory as an array of the device, C-contiguous: copied there only if it has gaps. Waits for all work
     that was enqueued on the array's stream."""
-    with device.at_work():
+    with device.as_current():
         import cupy
 
         found = cupy.ascontiguousarray(view(array))
@@ -46,7 +46,7 @@ def view(array: Any) -> Any:
 def copy(device: Any, target: DeviceArray, source: DeviceArray) -> None:
     """Copy to a C-contiguous array of the device from another one or from pinned memory, in the order of its stream
     0."""
-    with device.at_work():
+    with device.as_current():
         from cupy.cuda import runtime
 
         stream = device.stream(0)
@@ -56,7 +56,7 @@ def copy(device: Any, target: DeviceArray, source: DeviceArray) -> None:
 def copied(device: Any, array: DeviceArray) -> DeviceArray:
     """A copy that belongs to the caller. Its memory is allocated on the caller's current stream, not on the device's
     own streams, so that freeing it is ordered with the caller's work."""
-    with device.at_work():
+    with device.as_current():
         import cupy
 
         made = cupy.empty(tuple(array.shape), array.dtype)
@@ -96,7 +96,7 @@ def runner(device: Any, plan: Plan) -> Callable[[], None]:
     prepared, stream = device.prepare(plan), device.stream(0)
 
     def run() -> None:
-        with device.at_work():
+        with device.as_current():
             prepared.enqueue()
             stream.synchronize()
 

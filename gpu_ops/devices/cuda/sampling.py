@@ -63,9 +63,9 @@ class CudaSampler:
             self.clock = "wall"
         self._calibrate()
 
-    def at_work(self) -> AbstractContextManager[None]:
-        """See `CudaDevice.at_work`."""
-        return self._device.at_work()
+    def as_current(self) -> AbstractContextManager[None]:
+        """See `CudaDevice.as_current`."""
+        return self._device.as_current()
 
     @on_its_device
     def sample(self) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.lanes import Array, Lanes
-from gpu_ops.devices.sim.memory import NOBODY, Region, Table
+from gpu_ops.devices.sim.memory import NO_OWNER, Region, Table
 from gpu_ops.devices.sim.ptx.sites import Site
 
 
@@ -28,7 +28,7 @@ class GlobalMemory:
             return self._scattered_load(lanes, site, address, dtype, count)
         index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
         if self.checks and region.allocation is not None and region.allocation.written is not None:
-            self._look_written(lanes, site, address, region)
+            self._check_initialised(lanes, site, address, region)
         loaded = region.view(dtype, count).take(index, axis=0)
         return [loaded[..., k] for k in range(count)] if count > 1 else [loaded]
 
@@ -73,7 +73,7 @@ class GlobalMemory:
         flat = lanes.active(index)
         old = update(region.view(dtype, 1), flat, operation, tuple(lanes.active(v) for v in values), needs_result)
         if self.checks and region.allocation is not None and region.allocation.written is not None:
-            self._look_written(lanes, site, address, region)
+            self._check_initialised(lanes, site, address, region)
         return None if old is None else lanes.spread(old, 0)
 
     def _region(self, lanes: Lanes, site: Site, address: Array) -> Region | None:
@@ -130,7 +130,7 @@ class GlobalMemory:
 
     # Checks
 
-    def _look_written(self, lanes: Lanes, site: Site, address: Array, region: Region) -> None:
+    def _check_initialised(self, lanes: Lanes, site: Site, address: Array, region: Region) -> None:
         allocation = region.allocation
         assert allocation is not None and allocation.written is not None
         first = address + (site.offset - allocation.base)
@@ -157,12 +157,12 @@ class GlobalMemory:
         if not self.checks or site.is_ordered:
             return
         if region.owners is None:
-            region.owners = np.full(-(-len(region.data) // region.itemsize), NOBODY, np.int32)
+            region.owners = np.full(-(-len(region.data) // region.itemsize), NO_OWNER, np.int32)
         mine = (lanes.active(np.broadcast_to(lanes.rows, lanes.shape)) + lanes.layout.first).astype(np.int32)
         elements = start // region.itemsize
         for step in range(max(1, site.nbytes // region.itemsize)):
             before = region.owners[elements + step]
-            foreign = (before != NOBODY) & (before != mine)
+            foreign = (before != NO_OWNER) & (before != mine)
             region.owners[elements + step] = mine
             after = region.owners[elements + step]
             clash = np.flatnonzero(foreign | (after != mine))

@@ -32,7 +32,7 @@ class WaitingLanes:
         return values
 
 
-class Meetings:
+class NamedBarriers:
     """The state of all numbered barriers: `arrivals` (blocks, BLOCK_BARRIERS) counts the arrived threads."""
 
     def __init__(self, layout: BatchLayout, shared: SharedMemory) -> None:
@@ -62,7 +62,7 @@ class Meetings:
         for who in departures:
             order.arrive(*who, self.shared.time)
         for who in departures:
-            order.depart(*who)
+            order.pass_barriers(*who)
         for rows, _, numbers in departures:
             self._close(rows, numbers)
         self.shared.uneven |= not order.same_in_all_blocks

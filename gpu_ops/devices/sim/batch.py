@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_ops.devices.sim import warp
 from gpu_ops.devices.sim.access import GlobalMemory
-from gpu_ops.devices.sim.barriers import Meetings
+from gpu_ops.devices.sim.barriers import NamedBarriers
 from gpu_ops.devices.sim.copies import Copies
 from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.findings import Findings, frame_places
@@ -55,7 +55,7 @@ class Batch:
         self.layout, self.launch_data = layout, launch_data
         self.memory, self.shared, self.findings, self.counters = memory, shared, findings, counters
         self.alive = layout.exist.copy()
-        self.meetings = Meetings(layout, shared)
+        self.meetings = NamedBarriers(layout, shared)
         self.copies = Copies(layout, shared)
         self.local = np.zeros((layout.blocks, layout.width, max(launch_data.local_bytes, WIDEST)), np.uint8)
         self._symbols = {name: np.array([[a]], np.int64) for name, a in launch_data.symbols.items()}

@@ -73,11 +73,13 @@ class Copies:
             if not lands.any():
                 left.append(copy)
                 continue
-            self._land(copy.part(lands))
+            self._complete_copy(copy.part(lands))
             if not lands.all():
                 left.append(copy.part(~lands))
         self.open = left
 
-    def _land(self, copy: _Copy) -> None:
+    def _complete_copy(self, copy: _Copy) -> None:
         lanes = Lanes(self.layout, index=copy.flat)
-        self.shared.land(lanes, copy.site, copy.address[None], copy.dtype, [value[None] for value in copy.values])
+        self.shared.complete_copy(
+            lanes, copy.site, copy.address[None], copy.dtype, [value[None] for value in copy.values]
+        )

@@ -120,7 +120,7 @@ class SimDevice:
             self._peer = SimDevice(self.architecture, self.options, self._memory, self._edits, self._assemble)
         return self._peer
 
-    def at_work(self) -> AbstractContextManager[None]:
+    def as_current(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:

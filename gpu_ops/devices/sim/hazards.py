@@ -44,7 +44,7 @@ class Order:
         np.maximum.at(self.barrier_clocks, (rows, barriers), self.clocks[rows, warps])
         self.barrier_clocks[rows, barriers, warps] = time
 
-    def depart(self, rows: Array, warps: Array, barriers: Array) -> None:
+    def pass_barriers(self, rows: Array, warps: Array, barriers: Array) -> None:
         """These warps continue after barriers and merge the clocks of all arrived warps."""
         self.clocks[rows, warps] = np.maximum(self.clocks[rows, warps], self.barrier_clocks[rows, barriers])
 
@@ -54,7 +54,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Touch:
+class SharedAccess:
     """One access to shared memory: `threads` (n,) of blocks `rows` (n,) touch `units` (n,). `rows` is None if every
     block does the same. `places` are the lanes' indices in the flattened frame (of block 0 if `rows` is None)."""
 
@@ -64,7 +64,7 @@ class Touch:
     places: Array
 
 
-class Trail:
+class AccessLog:
     """Accesses of one kind. `note` only logs them; `settle` converts the log to stamps when `others` needs them."""
 
     def __init__(self, units: int, blocks: int) -> None:
@@ -72,9 +72,9 @@ class Trail:
         self.last = np.full((1, units), NEVER, np.int64)
         self.other = np.full((1, units), NEVER, np.int64)
         self.newest = NEVER
-        self._log: list[tuple[Touch, int]] = []
+        self._log: list[tuple[SharedAccess, int]] = []
 
-    def note(self, touch: Touch, time: int) -> None:
+    def note(self, touch: SharedAccess, time: int) -> None:
         """Log an access."""
         self._log.append((touch, time))
         self.newest = time
@@ -83,7 +83,7 @@ class Trail:
         """Drop the log, because every block has passed a barrier since."""
         self._log.clear()
 
-    def _flat(self, touch: Touch) -> Array:
+    def _flat(self, touch: SharedAccess) -> Array:
         """Indices of a touch into the stamps. If blocks differ, it first creates a row of stamps for each block."""
         if touch.rows is None and self.last.shape[0] == 1:
             return touch.units
@@ -110,7 +110,7 @@ class Trail:
         self._log.clear()
 
     def others(
-        self, touch: Touch, block_start: Array, ordered_until: Callable[[Array, Array, Array], Array]
+        self, touch: SharedAccess, block_start: Array, ordered_until: Callable[[Array, Array, Array], Array]
     ) -> tuple[Array, Array, Array]:
         """Conflicts of a touch: its indices (n,) that another thread has accessed since the block's barrier, those
         threads, and whether they are of the same warp. Accesses that a warp's or a numbered barrier orders before do

@@ -15,7 +15,7 @@ from gpu_ops.errors import DeviceMemoryError, KernelError, counted
 from gpu_ops.plan import MemoryKind
 
 ALIGNMENT = 512
-NOBODY = -1
+NO_OWNER = -1
 ADDRESSES = (1 << 64) - 1
 FAR = 1 << 30
 """Messages relate an address only to memory that is nearer than this many bytes."""

@@ -14,7 +14,7 @@ from gpu_ops.devices.sim.meter import Meter, limit_error
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.flow import is_named
 from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
-from gpu_ops.devices.sim.waiting import WarpWait, may_go_on, report_incomplete
+from gpu_ops.devices.sim.waiting import WarpWait, released_lanes, report_incomplete
 from gpu_ops.errors import LimitReached
 
 FEW = 8
@@ -95,7 +95,7 @@ class Scheduler:
             self._join(self.ready, number, self.parked.pop(number))
             group = self._fullest(self.ready.pop(number))
         if code.block.end == "barrier" or (code.block.syncs_warp and not self._is_complete(code, group)):
-            self._park(number, group)
+            self._suspend(number, group)
             return
         self._run(code, group)
 
@@ -112,7 +112,7 @@ class Scheduler:
             self._assign(group, number, value)
         if self.counters is not None:
             self.counters.count_block(code, lanes)
-        self._go_on(code, group, results[-1] if code.block.chooser is not None else None)
+        self._continue_after(code, group, results[-1] if code.block.chooser is not None else None)
 
     def _value(self, values: list[Array | None], number: int) -> Array:
         value = values[number]
@@ -136,7 +136,7 @@ class Scheduler:
                     return True
         return False
 
-    def _go_on(self, code: BlockCode, group: Group, chooser: Array | None) -> None:
+    def _continue_after(self, code: BlockCode, group: Group, chooser: Array | None) -> None:
         block = code.block
         if block.end == "exit":
             self._exit(group.lanes)
@@ -296,7 +296,7 @@ class Scheduler:
         assert isinstance(operand, Imm)
         return np.array([[operand.value & 0xFFFFFFFF]], np.uint32).view(np.int32)
 
-    def _park(self, number: int, group: Group) -> None:
+    def _suspend(self, number: int, group: Group) -> None:
         if group.lanes.packed:
             self._unpack(group, number)
             group = Group(Lanes(self.batch.layout, mask=whole_mask(group.lanes)), self.main)
@@ -313,7 +313,7 @@ class Scheduler:
         if (named or stuck) and self._release_whole_blocks():
             return
         if stuck:
-            self._force(*next(iter(stuck.items())))
+            self._release_deadlocked(*next(iter(stuck.items())))
             return
         if named:
             self.batch.meetings.report(list(named.values()), self.batch.findings)
@@ -331,12 +331,12 @@ class Scheduler:
     def _release_warps(self) -> bool:
         """Release lanes that no longer wait for any lane of their warp. Returns whether there were any."""
         waits = self._at_warps()
-        going = may_go_on(waits, self.batch.alive) if waits else {}
+        going = released_lanes(waits, self.batch.alive) if waits else {}
         for number, go in going.items():
-            self._let(number, whole_mask(waits[number].lanes), go)
+            self._release_lanes(number, whole_mask(waits[number].lanes), go)
         return bool(going)
 
-    def _force(self, number: int, wait: WarpWait) -> None:
+    def _release_deadlocked(self, number: int, wait: WarpWait) -> None:
         """Report lanes that wait in vain for others of their warp, and release them."""
         group, blocks = self.parked.pop(number), self.code.blocks
         others = [
@@ -366,7 +366,7 @@ class Scheduler:
         """Release lanes at complete barriers. Returns whether there were any."""
         opened = self.batch.meetings.open(list(named.values()))
         for block, go in zip(named, opened, strict=True):
-            self._let(block, named[block].mask, go)
+            self._release_lanes(block, named[block].mask, go)
         return any(go.any() for go in opened)
 
     def _release_whole_blocks(self) -> bool:
@@ -381,10 +381,10 @@ class Scheduler:
             return False
         self.batch.shared.barrier(np.flatnonzero(done))
         for block, one in waiting.items():
-            self._let(block, one.mask, one.mask & done[:, None])
+            self._release_lanes(block, one.mask, one.mask & done[:, None])
         return True
 
-    def _let(self, block: int, mask: Array, go: Array) -> None:
+    def _release_lanes(self, block: int, mask: Array, go: Array) -> None:
         """Release the lanes `go` of a parked group."""
         if not go.any():
             return

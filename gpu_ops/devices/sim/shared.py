@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.findings import WITHIN, Findings, frame_places, say
-from gpu_ops.devices.sim.hazards import Order, Touch, Trail
+from gpu_ops.devices.sim.hazards import AccessLog, Order, SharedAccess
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.errors import counted
@@ -40,10 +40,10 @@ class SharedMemory:
         self.order = Order(self.blocks, layout.warps)
         self.uneven = False
         units = self.data.shape[1] // unit
-        self.trails = {kind: Trail(units, self.blocks) for kind in ("write", "read", "atomic")} if checks else {}
+        self.trails = {kind: AccessLog(units, self.blocks) for kind in ("write", "read", "atomic")} if checks else {}
         self.written = np.zeros((1, units), np.bool_)
         self.all_written = not checks
-        self.coming: Array | None = None  # units that an asynchronous copy will write, (blocks, units)
+        self.pending_copies: Array | None = None  # units that an asynchronous copy will write, (blocks, units)
 
     # Barriers
 
@@ -53,8 +53,8 @@ class SharedMemory:
         if rows is None:
             self.block_start[:] = self.time
             self.uneven = False
-            for trail in self.trails.values():
-                trail.forget()
+            for log in self.trails.values():
+                log.forget()
         else:
             self.block_start[rows] = self.time
             self.uneven = True
@@ -73,9 +73,9 @@ class SharedMemory:
         self.warp_start[rows[whole], warps[whole]] = self.time
         if not whole.all():
             part = ~whole
-            self._meet(rows[part], warps[part], threads[part] % WARP, named[part])
+            self._merge_clocks(rows[part], warps[part], threads[part] % WARP, named[part])
 
-    def _meet(self, rows: Array, warps: Array, lanes: Array, named: Array) -> None:
+    def _merge_clocks(self, rows: Array, warps: Array, lanes: Array, named: Array) -> None:
         """Each of the lanes (n,) knows from now on what those that it names (n, 32) know: of each other lane of the
         warp, the time up to which its accesses are ordered before."""
         if self.lane_clocks is None:
@@ -100,7 +100,7 @@ class SharedMemory:
     def load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
         """The elements at `address` (bytes, in the lanes' frame); zero for addresses out of bounds."""
         address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize * count)
-        self._look_right(lanes, site, address, wrong, np.dtype(dtype).itemsize * count, "read")
+        self._check_valid_lanes(lanes, site, address, wrong, np.dtype(dtype).itemsize * count, "read")
         view, index = self._view(dtype, count), self._index(address, dtype, count)
         if not lanes.packed and index.shape[0] == 1:
             loaded = view[:, index[0]]
@@ -122,7 +122,7 @@ class SharedMemory:
             address, values = lanes.cut(address, ~wrong), [lanes.cut(v, ~wrong) for v in values]
             lanes = valid
         if self.checks:
-            self._look(lanes, site, address, nbytes, "write")
+            self._check_access(lanes, site, address, nbytes, "write")
         view, index = self._view(dtype, count), self._index(address, dtype, count)
         if not lanes.packed and lanes.mask is None and index.shape[0] == 1 and index.shape[1] > 1:
             wide = [np.broadcast_to(v, lanes.shape) for v in values]
@@ -149,17 +149,17 @@ class SharedMemory:
             return None
         if self.checks:
             touch = self._look_for_rivals(valid, site, checked if wrong is None else lanes.cut(checked, ~wrong), nbytes)
-            if self.coming is None:
-                self.coming = np.zeros((self.blocks, self.data.shape[1] // self.unit), np.bool_)
-            self.coming[self._rows(touch), touch.units] = True
+            if self.pending_copies is None:
+                self.pending_copies = np.zeros((self.blocks, self.data.shape[1] // self.unit), np.bool_)
+            self.pending_copies[self._rows(touch), touch.units] = True
         return valid, None if wrong is None else ~wrong
 
-    def land(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
+    def complete_copy(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None:
         """Store the values of an announced copy."""
-        if self.coming is not None:
+        if self.pending_copies is not None:
             nbytes = np.dtype(dtype).itemsize * len(values)
             touch = self._touch(lanes, address + address.dtype.type(site.offset), nbytes)
-            self.coming[self._rows(touch), touch.units] = False
+            self.pending_copies[self._rows(touch), touch.units] = False
         self.store(lanes, site, address, dtype, values)
 
     def atomic(
@@ -174,7 +174,7 @@ class SharedMemory:
     ) -> Array | None:
         """One atomic operation for each lane. Returns the old values if `needs_result`."""
         address, wrong = self._checked(lanes, site, address, np.dtype(dtype).itemsize)
-        self._look_right(lanes, site, address, wrong, np.dtype(dtype).itemsize, "atomic")
+        self._check_valid_lanes(lanes, site, address, wrong, np.dtype(dtype).itemsize, "atomic")
         view = self._view(dtype, 1)
         flat = lanes.active(self._index(address, dtype, 1) + lanes.rows * view.shape[1])
         right = slice(None) if wrong is None else ~lanes.active(wrong)
@@ -234,7 +234,7 @@ class SharedMemory:
 
     # Checks
 
-    def _touch(self, lanes: Lanes, address: Array, nbytes: int) -> Touch:
+    def _touch(self, lanes: Lanes, address: Array, nbytes: int) -> SharedAccess:
         units = address.astype(np.int64) >> (self.unit.bit_length() - 1)
         if lanes.same_in_all_blocks and address.shape[0] == 1 and not self.uneven:
             places, threads = lanes.in_a_block
@@ -249,25 +249,27 @@ class SharedMemory:
             selection = (selection[:, None] + np.arange(each)).reshape(-1)
             threads, places = np.repeat(threads, each), np.repeat(places, each)
             rows = None if rows is None else np.repeat(rows, each)
-        return Touch(selection, threads, rows, places)
+        return SharedAccess(selection, threads, rows, places)
 
-    def _look_right(
+    def _check_valid_lanes(
         self, lanes: Lanes, site: Site, address: Array, wrong: Array | None, nbytes: int, kind: str
     ) -> None:
-        """As `_look`, without the lanes whose address is invalid."""
+        """As `_check_access`, without the lanes whose address is invalid."""
         valid = lanes if wrong is None else lanes.subset(~wrong)
         if self.checks and valid is not None:
-            self._look(valid, site, address if wrong is None else lanes.cut(address, ~wrong), nbytes, kind)
+            self._check_access(valid, site, address if wrong is None else lanes.cut(address, ~wrong), nbytes, kind)
 
-    def _look(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str) -> None:
+    def _check_access(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str) -> None:
         """Check for hazards, and for uninitialised elements."""
         touch = self._look_for_rivals(lanes, site, address, nbytes, kind)
         if not self.all_written:
-            self._look_written(lanes, site, touch, kind)
-        if self.coming is not None and kind != "write":
-            self._look_coming(lanes, site, touch)
+            self._check_initialised(lanes, site, touch, kind)
+        if self.pending_copies is not None and kind != "write":
+            self._check_pending_copies(lanes, site, touch)
 
-    def _look_for_rivals(self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str = "write") -> Touch:
+    def _look_for_rivals(
+        self, lanes: Lanes, site: Site, address: Array, nbytes: int, kind: str = "write"
+    ) -> SharedAccess:
         """Check an access for conflicts with other threads since the last barrier, and record it."""
         self.time += 1
         touch = self._touch(lanes, address, nbytes)
@@ -275,19 +277,19 @@ class SharedMemory:
             return touch
         rivals = {"read": ("write", "atomic"), "write": ("write", "read", "atomic"), "atomic": ("write", "read")}[kind]
         for rival in rivals:
-            trail = self.trails[rival]
-            if trail.newest >= self.start:
-                places, others, same_warp = trail.others(touch, self.block_start, self._ordered_until)
+            log = self.trails[rival]
+            if log.newest >= self.start:
+                places, others, same_warp = log.others(touch, self.block_start, self._ordered_until)
                 self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
         self.trails[kind].note(touch, self.time)
         return touch
 
     @staticmethod
-    def _rows(touch: Touch) -> Any:
+    def _rows(touch: SharedAccess) -> Any:
         """The blocks of a touch, for arrays with a row per block."""
         return slice(None) if touch.rows is None else touch.rows
 
-    def _places(self, lanes: Lanes, touch: Touch, which: Array) -> Array:
+    def _places(self, lanes: Lanes, touch: SharedAccess, which: Array) -> Array:
         """These lanes of a touch as indices of the flattened frame, each once: of every block where all blocks do the
         same."""
         places = np.unique(touch.places[which])
@@ -295,18 +297,18 @@ class SharedMemory:
             return places
         return np.asarray((np.arange(self.blocks)[:, None] * lanes.shape[1] + places).reshape(-1))
 
-    def _look_coming(self, lanes: Lanes, site: Site, touch: Touch) -> None:
+    def _check_pending_copies(self, lanes: Lanes, site: Site, touch: SharedAccess) -> None:
         """Report accesses to units of an asynchronous copy that was not waited for: it may be complete or not."""
-        assert self.coming is not None
-        coming = self.coming[self._rows(touch), touch.units]
-        early = np.flatnonzero(coming if touch.rows is not None else coming.any(axis=0))
+        assert self.pending_copies is not None
+        pending_copies = self.pending_copies[self._rows(touch), touch.units]
+        early = np.flatnonzero(pending_copies if touch.rows is not None else pending_copies.any(axis=0))
         if len(early):
             name = self.name(int(touch.units[early[0]]) * self.unit)
             text = f"{site.verb} {name} without waiting for its copy (cp.async.wait_group, then a barrier)"
             where = self._places(lanes, touch, early)
             self.findings.add("read before its copy is complete", site.place, lanes, where, say(text))
 
-    def _look_written(self, lanes: Lanes, site: Site, touch: Touch, kind: str) -> None:
+    def _check_initialised(self, lanes: Lanes, site: Site, touch: SharedAccess, kind: str) -> None:
         if touch.rows is not None and self.written.shape[0] == 1:
             self.written = np.repeat(self.written, self.blocks, axis=0)
         rows = self._rows(touch)
@@ -329,7 +331,7 @@ class SharedMemory:
         self,
         lanes: Lanes,
         site: Site,
-        touch: Touch,
+        touch: SharedAccess,
         places: Array,
         others: Array,
         same_warp: Array,

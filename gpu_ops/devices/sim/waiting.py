@@ -27,7 +27,7 @@ class WarpWait:
         return missing(self.lanes, alive, self.named, come)
 
 
-def may_go_on(waits: Mapping[int, WarpWait], alive: Array) -> dict[int, Array]:
+def released_lanes(waits: Mapping[int, WarpWait], alive: Array) -> dict[int, Array]:
     """The lanes (blocks, width) that no longer wait for any lane, by the index of their wait: those of the first wait
     in which that holds for all lanes, else of the first with any, else of all waits together. Lanes synchronise at the
     same instruction, also where the compiler has duplicated it."""

@@ -157,7 +157,7 @@ def _registering(sweep: TransferSweep, part: str) -> Drawing:
     marks: list[Mark] = []
     if even is not None and even in counts:
         marks.append((even, even * point["pageable"] * MS, f"break-even, {even:.1f} copies"))
-    notes = [pays(sweep)]
+    notes = [registering_break_even(sweep)]
     if sweep.rates is not None:
         notes.append(f"{_lock_text(sweep.rates.lock_latency, sweep.rates.locking)}.")
     elif len(sweep.points) > 2:
@@ -182,7 +182,7 @@ def break_even(point: Point) -> int | None:
     return None if even is None else math.floor(even) + 1
 
 
-def pays(sweep: TransferSweep) -> str:
+def registering_break_even(sweep: TransferSweep) -> str:
     """From how many copies on registering pays, at each size."""
     names = {nbytes: name for name, nbytes in SIZES.items()}
     known = [(names[point["nbytes"]], break_even(point)) for point in sweep.points]

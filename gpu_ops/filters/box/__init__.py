@@ -64,7 +64,7 @@ def _loads(count: Callable[[Task], Accesses]) -> Callable[[Task], Accesses]:
     return lambda task: count(task.with_params(window=limits.window_of(task)).with_knobs(outputs=1))
 
 
-def _hosts() -> tuple[Variant, ...]:
+def _cpu_variants() -> tuple[Variant, ...]:
     call, finite = plans.arguments, limits.FINITE
     return (
         cpu(SERIAL, plans.loops, call, finite, source="S3"),
@@ -153,5 +153,5 @@ BOX = Filter(
     claims=CLAIMS,
     picked=("serial", "parallel", "separable", "sliding", "ring"),
     shows=("l2_bytes", "sectors_per_load", "warp_instructions"),
-    variants=(*_hosts(), *_kernels(), *LIBRARIES),
+    variants=(*_cpu_variants(), *_kernels(), *LIBRARIES),
 )

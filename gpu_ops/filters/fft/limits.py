@@ -109,7 +109,7 @@ def peak_tolerance(task: Task) -> float:
     return PEAK_TOLERANCE[real_type(task).name]
 
 
-def most_of_peaks(task: Task) -> tuple[float, ...]:
+def largest_peak_scales(task: Task) -> tuple[float, ...]:
     """The largest scale of each column of a table of peaks: that of a frequency allows an error of a quarter of the bin
     spacing, and the rounding of its type, for any number of bins."""
     eps, meta = float(np.finfo(real_type(task)).eps), task.meta

@@ -36,7 +36,7 @@ DENSITY = Judged(limits.density_tolerance, limits.least_density)
 ANGLE = Judged(limits.transform_tolerance, lambda task: math.pi, reference.phase_scales)
 MARKS1D = Marks(("magnitude", "power_density"), "frequency", "height")
 MARKS2D = Marks(("magnitude",), "fx", "fy", "height")
-PEAKS = Judged(limits.peak_tolerance, limits.least_peaks, most=limits.most_of_peaks)
+PEAKS = Judged(limits.peak_tolerance, limits.least_peaks, most=limits.largest_peak_scales)
 EXACT = Judged(lambda task: 0.0)
 
 

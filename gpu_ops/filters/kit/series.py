@@ -36,7 +36,7 @@ def knob_value(name: str) -> Callable[[Timed], float | None]:
     return value
 
 
-def quickest(times: Iterable[Timed], value: Callable[[Timed], float | None]) -> dict[float, Timed]:
+def shortest_times(times: Iterable[Timed], value: Callable[[Timed], float | None]) -> dict[float, Timed]:
     """The shortest of the times at each value, by increasing value."""
     best: dict[float, Timed] = {}
     for time in times:
@@ -74,7 +74,7 @@ def relative(times: Sequence[Timed], over: Over, base: float) -> Found:
     groups: dict[Hashable, list[Timed]] = {}
     for time in times:
         groups.setdefault((_key(time, over), () if over.by_size else time.shape), []).append(time)
-    lines = [line for group in groups.values() if len(line := quickest(group, over.value)) > 1]
+    lines = [line for group in groups.values() if len(line := shortest_times(group, over.value)) > 1]
     complete: list[Line] = [line for line in lines if base in line]
     drawn = complete if over.by_size else fullest(complete, over.points)
     series = [_series(name, line, over, base) for name, line in zip(_names(drawn, over), drawn, strict=True)]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gpu_ops.filters.kit.planning import SERIAL_LOOP, SEVERAL, PlanContext, cpu, cuda, peer
-from gpu_ops.filters.layout import limits, plans, touches
+from gpu_ops.filters.layout import instructions, limits, plans
 from gpu_ops.filters.layout.addresses import Pass, counters, loads, older_counters
 from gpu_ops.filters.layout.blocks import BLOCKS
 from gpu_ops.filters.layout.claims import CLAIMS
@@ -125,11 +125,11 @@ def _local_counters(task: Task) -> dict[str, int]:
     """Every word of the array is stored once and loaded once, by each warp that has a value. The words that the lanes
     have at one index are adjacent, as the values are: each access touches the same number of sectors as the load of
     these."""
-    of_values, accesses = counters(touches.order(task)), 2 * task.knobs["words"]
+    of_values, accesses = counters(instructions.order(task)), 2 * task.knobs["words"]
     return {
         **of_values,
         "local_requests": accesses * of_values["global_load_requests"],
-        "local_bytes": accesses * touches.WORD * of_values["global_load_threads"],
+        "local_bytes": accesses * instructions.WORD * of_values["global_load_threads"],
         "local_sectors": accesses * of_values["global_load_ideal_sectors"],
     }
 
@@ -166,41 +166,45 @@ def _kernels() -> tuple[Variant, ...]:
     in_pack, in_aligned = plans.records("_pack", 3, "pack"), plans.records("_pack", 4, "pack")
     in_arrays, floats, doubles = plans.records("_part", 3, "part"), plans.summed(np.float32), plans.summed(np.float64)
     return (
-        _kernel("1_order", "coalesced", ORDER, plans.direct, touches.order, rules=()),
-        _kernel("2_shifted", "misaligned", SHIFTED, plans.shifted, touches.shifted, SHIFT, rules=()),
-        _kernel("3_swapped", "permuted lanes", SWAPPED, plans.direct, touches.swapped, rules=()),
-        _kernel("4_gaps", "inactive lanes", GAPS, plans.knobbed("rounds"), touches.gaps, ROUNDS, rules=()),
-        _kernel("5_stride", "stride", STRIDED, strided, touches.stride, STRIDE, rules=()),
-        _kernel("6_packed", "array of structures", PACKED, in_pack, touches.packed, several=True),
-        _kernel("7_aligned", "aligned structures", ALIGNED, in_aligned, touches.aligned, several=True),
-        _kernel("8_arrays", "structure of arrays", ARRAYS, in_arrays, touches.arrays, several=True),
-        _kernel("9_vectors", "vectors", VECTORS, plans.vectors, touches.vectors, VALUES),
-        _kernel("10_split", "split structures", SPLIT, plans.split, touches.split, several=True),
+        _kernel("1_order", "coalesced", ORDER, plans.direct, instructions.order, rules=()),
+        _kernel("2_shifted", "misaligned", SHIFTED, plans.shifted, instructions.shifted, SHIFT, rules=()),
+        _kernel("3_swapped", "permuted lanes", SWAPPED, plans.direct, instructions.swapped, rules=()),
+        _kernel("4_gaps", "inactive lanes", GAPS, plans.knobbed("rounds"), instructions.gaps, ROUNDS, rules=()),
+        _kernel("5_stride", "stride", STRIDED, strided, instructions.stride, STRIDE, rules=()),
+        _kernel("6_packed", "array of structures", PACKED, in_pack, instructions.packed, several=True),
+        _kernel("7_aligned", "aligned structures", ALIGNED, in_aligned, instructions.aligned, several=True),
+        _kernel("8_arrays", "structure of arrays", ARRAYS, in_arrays, instructions.arrays, several=True),
+        _kernel("9_vectors", "vectors", VECTORS, plans.vectors, instructions.vectors, VALUES),
+        _kernel("10_split", "split structures", SPLIT, plans.split, instructions.split, several=True),
         _kernel(
             *(
                 "11_shared_stride",
                 ("strided shared memory"),
                 SHARED_STRIDE,
                 plans.shared_stride,
-                touches.shared_stride,
+                instructions.shared_stride,
                 STRIDE,
             ),
             rules=(limits.SHARED_STRIDE, limits.WORDS_OF_FOUR),
         ),
-        _kernel("12_bytes", "bytes in shared memory", SINGLE_BYTES, plans.single_bytes, touches.single_bytes, BYTES),
-        _kernel("13_broadcast", "broadcast", BROADCAST, plans.broadcast, touches.broadcast, LANE_STRIDE),
-        _kernel("14_tiles", "columns of a tile", TILES, plans.tiles, touches.tiles, SIDE, PADDING, block=None),
         _kernel(
-            *("15_local", "local memory", LOCAL, plans.local, touches.order, LOCAL_WORDS, START),
+            "12_bytes", "bytes in shared memory", SINGLE_BYTES, plans.single_bytes, instructions.single_bytes, BYTES
+        ),
+        _kernel("13_broadcast", "broadcast", BROADCAST, plans.broadcast, instructions.broadcast, LANE_STRIDE),
+        _kernel("14_tiles", "columns of a tile", TILES, plans.tiles, instructions.tiles, SIDE, PADDING, block=None),
+        _kernel(
+            *("15_local", "local memory", LOCAL, plans.local, instructions.order, LOCAL_WORDS, START),
             predicts=_local_counters,
         ),
-        _kernel("16_spills", "spilled registers", SPILLS, plans.spills, touches.spills, LIVE, REGISTERS, several=True),
         _kernel(
-            *("17_floats", "sums of floats", FLOATS, floats, touches.order, PARTS),
+            "16_spills", "spilled registers", SPILLS, plans.spills, instructions.spills, LIVE, REGISTERS, several=True
+        ),
+        _kernel(
+            *("17_floats", "sums of floats", FLOATS, floats, instructions.order, PARTS),
             operations=_parts_work,
             exactness=limits.PARTED,
         ),
-        _kernel("18_doubles", "sums of doubles", DOUBLES, doubles, touches.order, PARTS, operations=_parts_work),
+        _kernel("18_doubles", "sums of doubles", DOUBLES, doubles, instructions.order, PARTS, operations=_parts_work),
     )
 
 

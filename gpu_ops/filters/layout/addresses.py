@@ -24,7 +24,7 @@ OLD_BANKS = 16
 """Banks of shared memory before capability 2.0, which served half a warp at a time."""
 CHUNK = 1 << 12
 """Warps at a time."""
-NOBODY = -1
+INACTIVE = -1
 """The address of an inactive lane."""
 
 
@@ -44,7 +44,7 @@ class Threads:
 
 
 @dataclass(frozen=True, eq=False)
-class Touch:
+class MemoryInstruction:
     """A memory instruction of `nbytes` per lane: `place(threads)` are the offsets in bytes (W, 32) from the beginning
     of the buffer, NOBODY for inactive lanes."""
 
@@ -56,7 +56,7 @@ class Touch:
 
     def rows(self, threads: Threads) -> Array:
         """Its addresses for these warps, except warps without an active lane."""
-        rows = np.where(threads.thread < threads.size, self.place(threads), NOBODY)
+        rows = np.where(threads.thread < threads.size, self.place(threads), INACTIVE)
         return rows[(rows >= 0).any(axis=1)]
 
 
@@ -66,7 +66,7 @@ class Pass:
 
     blocks: int
     block: int
-    touches: tuple[Touch, ...]
+    instructions: tuple[MemoryInstruction, ...]
 
     @property
     def warps(self) -> int:
@@ -87,7 +87,7 @@ class Pass:
 
 def only(taking_part: Array, places: Array) -> Array:
     """The addresses of those lanes."""
-    return np.where(taking_part, places, NOBODY)
+    return np.where(taking_part, places, INACTIVE)
 
 
 # What follows
@@ -98,7 +98,7 @@ def counters(passes: Sequence[Pass]) -> dict[str, int]:
     total: Counter[str] = Counter()
     for launch in passes:
         for threads in launch.chunks():
-            for touch in launch.touches:
+            for touch in launch.instructions:
                 total.update(_counted(touch, touch.rows(threads)))
     return dict(total)
 
@@ -108,14 +108,14 @@ def older_counters(passes: Sequence[Pass], rule: Rule) -> dict[str, int]:
     total: Counter[str] = Counter()
     for launch in passes:
         for threads in launch.chunks():
-            for touch in (t for t in launch.touches if t.space == "global"):
+            for touch in (t for t in launch.instructions if t.space == "global"):
                 rows, kind = touch.rows(threads), f"global_{touch.verb}_transaction"
                 number, moved = transactions(rows, rows >= 0, touch.nbytes, rule)
                 total.update({f"{kind}s": number, f"{kind}_bytes": moved})
     return dict(total)
 
 
-def _counted(touch: Touch, rows: Array) -> dict[str, int]:
+def _counted(touch: MemoryInstruction, rows: Array) -> dict[str, int]:
     kind = f"{touch.space}_{touch.verb}"
     both = {f"{kind}_requests": len(rows), f"{kind}_threads": int((rows >= 0).sum())}
     if touch.space == "shared":
@@ -136,7 +136,7 @@ def distinct(rows: Array) -> Array:
 
 def sectors(rows: Array) -> int:
     """Sectors in which accesses of each warp begin, summed."""
-    return int(distinct(np.where(rows >= 0, rows // SECTOR, NOBODY)).sum())
+    return int(distinct(np.where(rows >= 0, rows // SECTOR, INACTIVE)).sum())
 
 
 def wavefronts(rows: Array, nbytes: int) -> tuple[int, int]:
@@ -144,8 +144,8 @@ def wavefronts(rows: Array, nbytes: int) -> tuple[int, int]:
     words = max(1, nbytes // BANK_BYTES)
     parts = rows.reshape(-1, WARP // words)
     parts = parts[(parts >= 0).any(axis=1)]
-    first = np.where(parts >= 0, parts // BANK_BYTES, NOBODY)[:, :, None]
-    spread = np.where(first >= 0, first + np.arange(words), NOBODY).reshape(len(parts), -1)
+    first = np.where(parts >= 0, parts // BANK_BYTES, INACTIVE)[:, :, None]
+    spread = np.where(first >= 0, first + np.arange(words), INACTIVE).reshape(len(parts), -1)
     return int(_fullest(spread, spread % BANKS, BANKS).sum()), len(parts)
 
 
@@ -168,7 +168,7 @@ def _fullest(places: Array, banks: Array, number: int) -> Array:
     return most
 
 
-def cost(touch: Touch, threads: Threads, rule: Rule) -> int:
+def cost(touch: MemoryInstruction, threads: Threads, rule: Rule) -> int:
     """The cost of these warps' accesses: sectors or transactions of global memory, wavefronts of shared memory."""
     rows = touch.rows(threads)
     if touch.space == "shared":
@@ -180,8 +180,8 @@ def loads(launch: Pass) -> Accesses:
     """Global loads of threads of a launch, by block."""
 
     def within(threads: Threads) -> int:
-        touches = (t for t in launch.touches if (t.space, t.verb) == ("global", "load"))
-        return sum(int((touch.rows(threads) >= 0).sum()) for touch in touches)
+        instructions = (t for t in launch.instructions if (t.space, t.verb) == ("global", "load"))
+        return sum(int((touch.rows(threads) >= 0).sum()) for touch in instructions)
 
     first, inner, last = (
         within(launch.threads(b * launch.warps, (b + 1) * launch.warps))

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpu_ops.devices.coalescing import Rule
 from gpu_ops.filters.kit.verdicts import Verdict, ratio
-from gpu_ops.filters.layout import blocks, touches
+from gpu_ops.filters.layout import blocks, instructions
 from gpu_ops.filters.layout.addresses import WARP, Pass, cost
 from gpu_ops.plan import Space
 from gpu_ops.task import Meta, Task
@@ -23,10 +23,10 @@ EXPERIMENT: Mapping[str, Any] = {
 }
 Passes = Callable[[Task], tuple[Pass, ...]]
 FIGURES: tuple[tuple[Passes, Mapping[str, Any]], ...] = (
-    (touches.order, {}),
-    (touches.gaps, {"rounds": 4}),
-    (touches.swapped, {}),
-    (touches.shifted, {"shift": 1}),
+    (instructions.order, {}),
+    (instructions.gaps, {"rounds": 4}),
+    (instructions.swapped, {}),
+    (instructions.shifted, {"shift": 1}),
 )
 """The source's figures 7 and 8: in order, with gaps, with two lanes swapped, and from byte 132 on."""
 
@@ -36,7 +36,7 @@ def costs(passes: Passes, rule: Rule = "today", space: Space = "global", **knobs
     launches = passes(Task.of(SIGNAL, {}, {"block": BLOCK, **knobs}))
     launch = launches[1 if len(launches) > 1 else 0]
     warp = launch.threads(1, 2)
-    return [cost(t, warp, rule) for t in launch.touches if (t.space, t.verb) == (space, "load")]
+    return [cost(t, warp, rule) for t in launch.instructions if (t.space, t.verb) == (space, "load")]
 
 
 def _listed(numbers: Sequence[int]) -> str:
@@ -56,8 +56,8 @@ def _any_order(runs: Mapping[str, Run]) -> Verdict:
 
 
 def _arrays(runs: Mapping[str, Run]) -> Verdict:
-    packed = max(costs(touches.packed, "1.0")) // 2
-    arrays = sum(costs(touches.arrays, "1.0")) // 2
+    packed = max(costs(instructions.packed, "1.0")) // 2
+    arrays = sum(costs(instructions.arrays, "1.0")) // 2
     return f"{packed} transactions of half a warp for each field, against {arrays} for all three", (packed, arrays) == (
         16,
         3,
@@ -65,25 +65,25 @@ def _arrays(runs: Mapping[str, Run]) -> Verdict:
 
 
 def _sectors(runs: Mapping[str, Run]) -> Verdict:
-    found = tuple(sum(costs(passes)) for passes in (touches.packed, touches.aligned, touches.arrays))
+    found = tuple(sum(costs(passes)) for passes in (instructions.packed, instructions.aligned, instructions.arrays))
     return f"{found[0]} sectors packed, {found[1]} aligned and read whole, {found[2]} in arrays", found == (36, 16, 12)
 
 
 def _vectors(runs: Mapping[str, Run]) -> Verdict:
-    three, four = costs(touches.vectors, values=3)[:3], costs(touches.vectors, values=4)[:1]
+    three, four = costs(instructions.vectors, values=3)[:3], costs(instructions.vectors, values=4)[:1]
     text = f"{len(three)} loads of {three[0]} sectors for 3 values per thread, {len(four)} of {four[0]} for 4"
     return text, (sum(three), sum(four)) == (36, 16)
 
 
 def _large(runs: Mapping[str, Run]) -> Verdict:
-    whole, split = costs(touches.vectors, values=8)[:2], costs(touches.split)
+    whole, split = costs(instructions.vectors, values=8)[:2], costs(instructions.split)
     text = f"loads of {_listed(whole)} sectors as structures of 32 bytes, of {_listed(split)} split"
     return text, whole == [32, 32] and split == [16, 16]
 
 
 def _odd(runs: Mapping[str, Run]) -> Verdict:
     strides = range(1, WARP + 1)
-    found = {s: costs(touches.shared_stride, space="shared", stride=s)[0] for s in strides}
+    found = {s: costs(instructions.shared_stride, space="shared", stride=s)[0] for s in strides}
     free = [s for s in strides if found[s] == 1]
     examples = ", ".join(f"{found[s]} at {s}" for s in (1, 2, 3, 4, 8, 16, 32))
     return f"wavefronts by stride: {examples}", free == [s for s in strides if s % 2]
@@ -91,7 +91,7 @@ def _odd(runs: Mapping[str, Run]) -> Verdict:
 
 def _bytes(runs: Mapping[str, Run]) -> Verdict:
     old, now = (
-        tuple(costs(touches.single_bytes, rule, "shared", bytes=b)[0] for b in ("adjacent", "spread"))
+        tuple(costs(instructions.single_bytes, rule, "shared", bytes=b)[0] for b in ("adjacent", "spread"))
         for rule in ("1.0", "today")
     )
     text = f"{old[0]} passes side by side and {old[1]} spread over the 16 banks of 1.0; {now[0]} and {now[1]} today"
@@ -99,14 +99,14 @@ def _bytes(runs: Mapping[str, Run]) -> Verdict:
 
 
 def _broadcast(runs: Mapping[str, Run]) -> Verdict:
-    one, neighbours, same_bank = (costs(touches.broadcast, space="shared", lane_stride=k)[0] for k in (0, 1, 32))
+    one, neighbours, same_bank = (costs(instructions.broadcast, space="shared", lane_stride=k)[0] for k in (0, 1, 32))
     text = f"{one} wavefront for one address, {neighbours} for neighbours, {same_bank} for addresses of one bank"
     return text, one == 1
 
 
 def _columns(side: int, extras: Sequence[int], rule: Rule = "today") -> list[int]:
     """Wavefronts of a warp that loads columns of a tile with this number of padding columns."""
-    return [costs(touches.tiles, rule, "shared", side=side, padding=k)[0] for k in extras]
+    return [costs(instructions.tiles, rule, "shared", side=side, padding=k)[0] for k in extras]
 
 
 def _small_tile(runs: Mapping[str, Run]) -> Verdict:

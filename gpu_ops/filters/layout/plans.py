@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, HostFunction, PlanContext
-from gpu_ops.filters.layout import touches
+from gpu_ops.filters.layout import instructions
 from gpu_ops.params import Value
 from gpu_ops.plan import DeviceArray, Launch, Plan
 from gpu_ops.task import Task
@@ -50,7 +50,7 @@ def _launch(
 ) -> Launch:
     """A launch of the variant's kernel, or of the one with the suffix `part`, with at least this number of threads."""
     block = int(ctx.knobs["block"])
-    grid = (touches.blocks(threads, block), 1, 1)
+    grid = (instructions.blocks(threads, block), 1, 1)
     return Launch(
         ctx.kernel(part, SAMPLE=CTYPES[ctx.dtype.name], **defines), grid, (block, 1, 1), args, shared, name=name
     )
@@ -67,16 +67,16 @@ def direct(ctx: PlanContext) -> Plan:
 
 
 def shifted(ctx: PlanContext) -> Plan:
-    """The first `lead` threads have no value."""
-    lead = touches.lead(ctx.task)
-    return ctx.plan(_launch(ctx, (*_arguments(ctx), np.int32(lead)), ctx.task.meta.size + lead))
+    """The first `leading_threads` threads have no value."""
+    leading_threads = instructions.leading_threads(ctx.task)
+    return ctx.plan(_launch(ctx, (*_arguments(ctx), np.int32(leading_threads)), ctx.task.meta.size + leading_threads))
 
 
 def knobbed(knob: str, each: Callable[[Task], int] = lambda task: 1) -> Callable[[PlanContext], Plan]:
     """The plan of a kernel with one more argument, the value of a knob, and this number of values per thread."""
 
     def plan(ctx: PlanContext) -> Plan:
-        threads = touches.blocks(ctx.task.meta.size, each(ctx.task))
+        threads = instructions.blocks(ctx.task.meta.size, each(ctx.task))
         return ctx.plan(_launch(ctx, (*_arguments(ctx), np.int32(ctx.knobs[knob])), threads))
 
     return plan
@@ -84,7 +84,7 @@ def knobbed(knob: str, each: Callable[[Task], int] = lambda task: 1) -> Callable
 
 def vectors(ctx: PlanContext) -> Plan:
     each = ctx.knobs["values"]
-    return ctx.plan(_launch(ctx, _arguments(ctx), touches.blocks(ctx.task.meta.size, each), VALUES=each))
+    return ctx.plan(_launch(ctx, _arguments(ctx), instructions.blocks(ctx.task.meta.size, each), VALUES=each))
 
 
 def records(part: str, words: int, name: str) -> Callable[[PlanContext], Plan]:
@@ -100,8 +100,8 @@ def records(part: str, words: int, name: str) -> Callable[[PlanContext], Plan]:
 
 
 def split(ctx: PlanContext) -> Plan:
-    n, m = ctx.task.meta.size, touches.records(ctx.task)
-    halves, results = (ctx.device.empty((m * touches.VALUES_OF_RECORD,), np.float32) for _ in range(2))
+    n, m = ctx.task.meta.size, instructions.records(ctx.task)
+    halves, results = (ctx.device.empty((m * instructions.VALUES_OF_RECORD,), np.float32) for _ in range(2))
     return ctx.plan(
         _launch(ctx, (ctx.x, halves, np.int64(n)), 2 * m, "_part", "split"),
         _launch(ctx, (halves, results, np.int64(m), *scalars(ctx.task)), m),
@@ -116,18 +116,18 @@ def shared_stride(ctx: PlanContext) -> Plan:
 
 def shared_stride_bytes(task: Task) -> int:
     """The words of a block, and the padding between them."""
-    return int(touches.WORD * task.knobs["block"] * task.knobs["stride"])
+    return int(instructions.WORD * task.knobs["block"] * task.knobs["stride"])
 
 
 def single_bytes(ctx: PlanContext) -> Plan:
-    shared, spread = touches.WORD * ctx.knobs["block"], int(ctx.knobs["bytes"] == "spread")
+    shared, spread = instructions.WORD * ctx.knobs["block"], int(ctx.knobs["bytes"] == "spread")
     return ctx.plan(_launch(ctx, _arguments(ctx), ctx.task.meta.size, "", "scale", shared, SPREAD=spread))
 
 
 def broadcast(ctx: PlanContext) -> Plan:
     args, shared = (
         (*_arguments(ctx), np.int32(ctx.knobs["lane_stride"])),
-        2 * touches.WORD * touches.table_size(ctx.task),
+        2 * instructions.WORD * instructions.table_size(ctx.task),
     )
     return ctx.plan(_launch(ctx, args, ctx.task.meta.size, "", "scale", shared))
 
@@ -135,8 +135,8 @@ def broadcast(ctx: PlanContext) -> Plan:
 def tiles(ctx: PlanContext) -> Plan:
     side, padding = ctx.knobs["side"], ctx.knobs["padding"]
     kernel = ctx.kernel(SIDE=side, PADDING=padding)
-    grid = (touches.blocks(ctx.task.meta.size, side * side), 1, 1)
-    shared = touches.WORD * side * (side + padding)
+    grid = (instructions.blocks(ctx.task.meta.size, side * side), 1, 1)
+    shared = instructions.WORD * side * (side + padding)
     return ctx.plan(Launch(kernel, grid, (side, side, 1), _arguments(ctx), shared, name="scale"))
 
 
@@ -149,7 +149,7 @@ def local(ctx: PlanContext) -> Plan:
 def spills(ctx: PlanContext) -> Plan:
     """Whole blocks, which have no branch, and one thread per value for the rest."""
     n, block = ctx.task.meta.size, int(ctx.knobs["block"])
-    each, whole = touches.values_per_block(ctx.task), touches.whole_blocks(ctx.task)
+    each, whole = instructions.values_per_block(ctx.task), instructions.whole_blocks(ctx.task)
     kernel = partial(ctx.kernel, BLOCK=block, LIVE=ctx.knobs["live_values"], REGISTERS=ctx.knobs["registers"])
     first, numbers, steps = each * whole, scalars(ctx.task), list[Launch]()
     if whole:
@@ -157,7 +157,7 @@ def spills(ctx: PlanContext) -> Plan:
         steps.append(Launch(kernel(), (whole, 1, 1), (block, 1, 1), args, name="scale"))
     if n > first:
         rest = (ctx.x, ctx.out, np.int64(first), np.int64(n), *numbers)
-        grid = (touches.blocks(n - first, block), 1, 1)
+        grid = (instructions.blocks(n - first, block), 1, 1)
         steps.append(Launch(kernel("_rest"), grid, (block, 1, 1), rest, name="rest"))
     return ctx.plan(*steps)
 

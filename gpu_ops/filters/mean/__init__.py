@@ -110,7 +110,7 @@ ON_IMAGES = (
 )
 
 
-def _hosts(kind: Kind, source: str) -> tuple[Variant, ...]:
+def _cpu_variants(kind: Kind, source: str) -> tuple[Variant, ...]:
     call, signal, loops = plans.arguments, kind == "signal", plans.loops(kind)
     scipy, opencv = (peers.scipy_mean1d, peers.opencv_mean1d) if signal else (peers.scipy_mean2d, peers.opencv_mean2d)
     drift, most = limits.RUNNING if signal else None, limits.largest_parallel
@@ -148,7 +148,7 @@ def _variants(kind: Kind, source: str, own: tuple[Variant, ...], *fits: Rule) ->
 
     windows, fits_shared = plans.windows, shared_fits(plans.tile_bytes)
     return (
-        *_hosts(kind, source),
+        *_cpu_variants(kind, source),
         kernel("1_naive", "naive", NAIVE, windows(False), accesses.direct(2)),
         kernel("2_constant", "constant taps", CONSTANT, windows(True), accesses.direct(1)),
         kernel("3_shared", "constant + shared", SHARED, windows(True, plans.tile_bytes), accesses.tiled, fits_shared),

@@ -20,9 +20,9 @@ from gpu_ops.filters.reduce.figures import (
     largest,
     levels,
     loss,
-    one_by_one,
     samples,
     scales,
+    sequential_chain,
     table_form,
     tree,
     wanted,
@@ -120,7 +120,7 @@ def _pass(task: Task) -> float:
 
 FEW_CHANNELS = Rule(lambda task: task.meta.channels > 4, "it takes up to 4 channels, not {meta.channels}")
 IN_A_LOOP = Exactness(
-    loss(one_by_one),
+    loss(sequential_chain),
     "A loop rounds after every addition: up to one unit in the last place per sample, of the magnitudes added.",
 )
 IN_BLOCKS = Exactness(
@@ -165,9 +165,9 @@ def _kernel(
 
 def _kernels(kind: Kind) -> tuple[Variant, ...]:
     return (
-        _kernel("1_adjacent", "interleaved, divergent", ADJACENT, plans.one_each, BLOCK),
-        _kernel("2_strided", "interleaved, strided", STRIDED, plans.one_each, BLOCK),
-        _kernel("3_sequential", "sequential addressing", SEQUENTIAL, plans.one_each, BLOCK),
+        _kernel("1_adjacent", "interleaved, divergent", ADJACENT, plans.one_thread_per_sample, BLOCK),
+        _kernel("2_strided", "interleaved, strided", STRIDED, plans.one_thread_per_sample, BLOCK),
+        _kernel("3_sequential", "sequential addressing", SEQUENTIAL, plans.one_thread_per_sample, BLOCK),
         _kernel("4_first_add", "first add during load", FIRST_ADD, plans.two_each, BLOCK),
         _kernel("5_two_phase", "two phases", TWO_PHASE, plans.chosen_threads, THREADS, chain=_share),
         _kernel("6_warp_shuffle", "warp shuffles", WARP_SHUFFLE, plans.one_wave, BLOCK, ITEMS, chain=_wave),

@@ -195,7 +195,7 @@ def tree(task: Task) -> float:
     return 2.0 * levels(samples(task))
 
 
-def one_by_one(task: Task) -> float:
+def sequential_chain(task: Task) -> float:
     """The longest chain of additions in a loop over all samples of a channel, which are added in that order also with
     compensation."""
     return float(samples(task))

@@ -68,7 +68,7 @@ def by_cupy(device: Device, task: Task) -> Plan:
 # On a GPU: the shapes of launches.
 
 
-def one_each(task: Task, n: int, first: bool) -> Shape:
+def one_thread_per_sample(task: Task, n: int, first: bool) -> Shape:
     """One thread per sample."""
     block = _enough(n, task.knobs["block"])
     return -(-n // block), block
@@ -224,8 +224,8 @@ def accesses(shaping: Shaping) -> Callable[[Task], Accesses]:
 def loads_of_block(task: Task, shaping: Shaping, index: int) -> int:
     """Loads of one block of the first launch."""
     n, (blocks, block) = launch_sizes(task, shaping)[0]
-    if shaping in (one_each, two_each):
-        per_block = block if shaping is one_each else 2 * block
+    if shaping in (one_thread_per_sample, two_each):
+        per_block = block if shaping is one_thread_per_sample else 2 * block
         return min(n, (index + 1) * per_block) - index * per_block
     rounds, rest = divmod(n, blocks * block)
     return rounds * block + min(max(rest - index * block, 0), block)

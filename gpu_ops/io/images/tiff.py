@@ -326,7 +326,7 @@ class TiffStack:
             )
         if not found or len(images) != 1 or images[0].dtype != self._page.dtype:
             raise damaged
-        values = _lay_back(np.asarray(images[0]), self._page)
+        values = _to_file_orientation(np.asarray(images[0]), self._page)
         if values.shape[:2] != shaped[2:4] or values.size != self._page.values:
             raise damaged
         return values[..., ::-1].reshape(shaped) if shaped[4] == 3 else values.reshape(shaped)
@@ -335,7 +335,7 @@ class TiffStack:
 _AXES = {"T": "time", "Z": "depth", "C": "channel", "S": "sample", "R": "row", "L": "exposure", "P": "place"}
 
 
-def _lay_back(upright: Array, page: TiffPage) -> Array:
+def _to_file_orientation(upright: Array, page: TiffPage) -> Array:
     """The picture in the orientation of the file, from an upright one."""
     stored = upright
     if page.orientation in (3, 4, 7, 8):

@@ -67,7 +67,7 @@ def missing_of(path: Path, others: Sequence[str]) -> tuple[str, ...]:
     return tuple(missing)
 
 
-def beside_of(path: Path) -> list[Path]:
+def sibling_files(path: Path) -> list[Path]:
     """The other files of a TIFF's set that are in its folder. Raises OSError."""
     found: list[Path] = []
     with suppress(InputError):

@@ -224,7 +224,7 @@ def reader(decimal: str, grouped: bool, moments: Moments | None, suffix: bytes) 
     return lambda cell: number(cell, decimal, grouped)
 
 
-def passing_midnight(times: Array) -> Array:
+def unwrap_midnight(times: Array) -> Array:
     """Times of day (N,) in seconds, which continue to increase past midnight."""
     steps = np.diff(times, prepend=times[:1])
     return np.asarray(times + 86400.0 * np.cumsum(steps < -43200.0))

@@ -11,7 +11,7 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.io.inputs import Array, check_channels
 from gpu_ops.io.opening import Opening
-from gpu_ops.io.signals.cells import is_missing, passing_midnight
+from gpu_ops.io.signals.cells import is_missing, unwrap_midnight
 from gpu_ops.io.signals.columns import chosen_columns, chosen_rate, hertz
 from gpu_ops.io.signals.stamps import even_step, is_count, is_counter, rate_of
 from gpu_ops.io.signals.table_heading import NAMED, text
@@ -114,7 +114,7 @@ def find_times(opening: Opening, layout: Layout, plan: TablePlan, times: Array |
     if times is None or plan.times is None:
         return _by_heading(layout, plan.channels, rate, "")
     moments = layout.moments.get(plan.times)
-    times = passing_midnight(times) if moments is not None and moments.kind == "clock" else times
+    times = unwrap_midnight(times) if moments is not None and moments.kind == "clock" else times
     if not plan.sure and (len(times) < FEWEST_TIMES or even_step(times) is None):
         return _by_heading(layout, plan.channels, rate, "")
     if not plan.sure and is_count(times):

@@ -41,7 +41,7 @@ def covering_cases(
     build = builder(filter, variant, axes)
     cases: list[Case] = []
 
-    def meet(pair: Array, drawn: Array) -> bool:
+    def cover(pair: Array, drawn: Array) -> bool:
         """Add a supported case with the pair, the one that covers most of the open pairs."""
         pairs.open[tuple(pair)] = False  # also where no supported case has both
         for indices in pairs.most_first(pair, drawn):
@@ -58,13 +58,13 @@ def covering_cases(
 
     shape = TRIES, len(axes)
     every = pairs.all()
-    missed = [p for p in every if pairs.open[tuple(p)] and not meet(p, random.integers(pairs.lengths, size=shape))]
+    missed = [p for p in every if pairs.open[tuple(p)] and not cover(p, random.integers(pairs.lengths, size=shape))]
     # A variant with few supported settings is rarely hit by chance: the second time only settings that no rule excludes
     # are drawn.
     missed = pairs.open_again(missed, kept)
     for pair in missed:
         if pairs.open[tuple(pair)]:
-            meet(pair, np.stack([random.choice(places, TRIES) for places in kept], axis=1))
+            cover(pair, np.stack([random.choice(places, TRIES) for places in kept], axis=1))
     return cases
 
 

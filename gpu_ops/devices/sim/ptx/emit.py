@@ -112,7 +112,7 @@ class Emitter(MemoryOperations):
         votes: dict[str, dict[str, int]] = {name: {} for name in names}
         for block in self.blocks:
             for line in block.lines:
-                for operand, code in self._wishes(line):
+                for operand, code in self._operand_types(line):
                     if isinstance(operand, Reg) and operand.name in votes:
                         own = votes[operand.name]
                         own[code] = own.get(code, 0) + 1
@@ -126,7 +126,7 @@ class Emitter(MemoryOperations):
         fitting = [code for code in votes if code[1:] == str(size)]
         return max(fitting, key=votes.__getitem__) if fitting else ("u2" if size == 2 else f"i{size}")
 
-    def _wishes(self, line: Instruction) -> list[tuple[Operand, str]]:
+    def _operand_types(self, line: Instruction) -> list[tuple[Operand, str]]:
         """The pairs (operand, code) of the operands whose type an instruction determines."""
         kind = line.op[0]
         if kind in ("ld", "ldu", "st", "atom", "red", "mov"):

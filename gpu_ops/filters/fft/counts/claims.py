@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from gpu_ops.filters.fft.counts.conflicts import Gap, gap_of_one, gap_of_span, no_gap, wavefronts
+from gpu_ops.filters.fft.counts.conflicts import Gap, growing_padding, no_padding, source_padding, wavefronts
 from gpu_ops.filters.fft.counts.radix import WITH_FMA, WITHOUT_FMA, Multiprocessor
 from gpu_ops.filters.kit.verdicts import Verdict, ratio
 from gpu_ops.types import Claim, Run
@@ -29,8 +29,8 @@ POINTS, WIDTH = 4096, 8
 
 def _stated(n: int, radix: int, what: str) -> str:
     """Wavefronts of one part of a line, without padding, with the source's, and the minimum."""
-    plain, one = (getattr(wavefronts(n, radix, gap), what) for gap in (no_gap, gap_of_one))
-    return f"N = {n}, R = {radix}: {plain} to {one}, least {wavefronts(n, radix, no_gap).least}"
+    plain, one = (getattr(wavefronts(n, radix, gap), what) for gap in (no_padding, source_padding))
+    return f"N = {n}, R = {radix}: {plain} to {one}, least {wavefronts(n, radix, no_padding).least}"
 
 
 def _free(gap: Gap) -> bool:
@@ -40,21 +40,21 @@ def _free(gap: Gap) -> bool:
 
 
 def _stores(runs: Mapping[str, Run]) -> Verdict:
-    return "; ".join(_stated(n, radix, "stores") for n, radix in LINES), _free(gap_of_one)
+    return "; ".join(_stated(n, radix, "stores") for n, radix in LINES), _free(source_padding)
 
 
 def _loads(runs: Mapping[str, Run]) -> Verdict:
     n, radix = LINES[0]
-    sums = [sum(wavefronts(n, radix, gap)[:2]) for gap in (no_gap, gap_of_one)]
+    sums = [sum(wavefronts(n, radix, gap)[:2]) for gap in (no_padding, source_padding)]
     text = "; ".join(_stated(n, radix, "loads") for n, radix in LINES)
     both = f"stores and loads of N = {n}, R = {radix}: {sums[0]} to {sums[1]}"
-    loads = [wavefronts(n, radix, gap_of_one) for n, radix in LINES]
+    loads = [wavefronts(n, radix, source_padding) for n, radix in LINES]
     return f"{text}; {both}", all(one.loads == one.least for one in loads)
 
 
 def _spans(runs: Mapping[str, Run]) -> Verdict:
-    stated = (f"N = {n}, R = {radix}: {wavefronts(n, radix, gap_of_span).stores}" for n, radix in LINES)
-    return f"{'; '.join(stated)}; the least for R = 2 … 16, N = 512 … 4096", _free(gap_of_span)
+    stated = (f"N = {n}, R = {radix}: {wavefronts(n, radix, growing_padding).stores}" for n, radix in LINES)
+    return f"{'; '.join(stated)}; the least for R = 2 … 16, N = 512 … 4096", _free(growing_padding)
 
 
 def _gains(processor: Multiprocessor) -> int:

@@ -27,17 +27,17 @@ class Wavefronts(NamedTuple):
     least: int
 
 
-def no_gap(span: int) -> int:
+def no_padding(span: int) -> int:
     """No padding."""
     return 0
 
 
-def gap_of_one(span: int) -> int:
+def source_padding(span: int) -> int:
     """The source's padding."""
     return 1
 
 
-def gap_of_span(span: int) -> int:
+def growing_padding(span: int) -> int:
     """Padding that grows with the stage."""
     return span
 

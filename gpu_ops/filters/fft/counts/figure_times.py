@@ -10,7 +10,7 @@ from gpu_ops.filters.fft.counts.figure_sweeps import IMAGES, RADIX_2
 from gpu_ops.filters.fft.counts.radix import Gpu
 from gpu_ops.filters.fft.cuda.radices import MOST_RADIX
 from gpu_ops.filters.fft.cuda.ways import STOCKHAM
-from gpu_ops.filters.kit.series import Over, fullest, job_of, knob_value, quickest, relative
+from gpu_ops.filters.kit.series import Over, fullest, job_of, knob_value, relative, shortest_times
 from gpu_ops.types import Found, Series, Timed
 
 FIRST_SIZE = 128
@@ -71,7 +71,7 @@ def radix_measured(times: Sequence[Timed], device: Mapping[str, Any]) -> Found:
     groups: dict[Hashable, list[Timed]] = {}
     for time in (time for time in times if radix_of(time) is not None):
         groups.setdefault((job_of(time), time.variant), []).append(time)
-    lines = fullest([quickest(group, radix_of) for group in groups.values()], points)
+    lines = fullest([shortest_times(group, radix_of) for group in groups.values()], points)
     if not lines:
         return Found()
     gpu = Gpu.of(device)

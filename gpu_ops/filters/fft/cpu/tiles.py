@@ -185,7 +185,7 @@ def _store_line(
 
 
 @piece
-def _root(roots: Array, place: int) -> tuple[float, float]:
+def _twiddle(roots: Array, place: int) -> tuple[float, float]:
     """exp(-2πi place / N): the factor of the index modulo FINE times that of the multiple of FINE below it."""
     low, high = 2 * (place % FINE), 2 * (FINE + place // FINE)
     return times(roots[high], roots[high + 1], roots[low], roots[low + 1])
@@ -225,7 +225,7 @@ def lines_part(arguments: Any, worker: int, workers: int) -> None:
         if swap_out:
             re, im = im, re
         for k in range(n):
-            a, b = _root(whole, line * k) if beside.size else (1.0, 0.0)
+            a, b = _twiddle(whole, line * k) if beside.size else (1.0, 0.0)
             root = (beside.dtype.type(a), beside.dtype.type(b))
             _store_line(work, re + k * v, im + k * v, lanes, out, 2 * (line + k * far), one, root, beside, k)
 
@@ -262,7 +262,7 @@ def bins_part(arguments: Any, worker: int, workers: int) -> None:
     begin, end, n, inverse, half = numbers[0], numbers[1], numbers[2], numbers[3] != 0, factor[0]
     for k in range(begin + worker * (end - begin) // workers, begin + (worker + 1) * (end - begin) // workers):
         i, j, to = 2 * k, 2 * (n - k) if inverse else 2 * ((n - k) % n), 2 * (n - k)
-        r, q = _root(roots, k)
+        r, q = _twiddle(roots, k)
         a, b, c, d, wr, wi = bins[i], bins[i + 1], bins[j], bins[j + 1], bins.dtype.type(r), bins.dtype.type(q)
         if inverse:
             if k == 0:

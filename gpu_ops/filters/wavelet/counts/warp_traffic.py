@@ -72,7 +72,7 @@ def _of_two_forward(task: Task) -> tuple[int, int]:
         left = strip * lane.width(TWO_FORWARD) + lane.each * (np.arange(WARP) - first) - 6 * lane.ahead
         k = ((left // 2 + lane.ahead) // 2 + lane.ahead)[first : WARP - last]
         loads += 2 * steps * _fours(left % samples.columns, lane, samples.columns)
-        stored_sectors += 4 * results.rows * _touched(k[k < results.columns])
+        stored_sectors += 4 * results.rows * _sectors_touched(k[k < results.columns])
     return loads, stored_sectors
 
 
@@ -90,7 +90,7 @@ def _of_two_inverse(task: Task) -> tuple[int, int]:
         left = strip * lane.width(TWO_INVERSE) + lane.each * (np.arange(WARP) - first)
         k = (left // 2 + lane.ahead) // 2 % results.columns
         loads += 2 * sum(counts) * _fours(left % samples.columns, lane, samples.columns)
-        loads += second * _touched(k)
+        loads += second * _sectors_touched(k)
         stored_sectors += samples.rows * _fours(left[first : WARP - last], lane, samples.columns)
     return loads, stored_sectors
 
@@ -120,7 +120,7 @@ def _steps(lane: Lane, above: int, below: int, part: Part) -> int:
 def _fours(left: Array, lane: Lane, columns: int) -> int:
     """Sectors of a row, from the positions where lanes load or store groups of four; none beyond the edge."""
     positions = [(left + four)[left + four < columns] for four in range(0, lane.each, FOUR)]
-    return sum(_touched(position % columns) for position in positions)
+    return sum(_sectors_touched(position % columns) for position in positions)
 
 
 def _pairs(k: Array, lane: Lane, results: Extents, around: bool) -> int:
@@ -130,10 +130,10 @@ def _pairs(k: Array, lane: Lane, results: Extents, around: bool) -> int:
         position % results.columns if around else position[(position >= 0) & (position < results.columns)]
         for position in positions
     ]
-    return sum(_touched(position) for position in inside)
+    return sum(_sectors_touched(position) for position in inside)
 
 
-def _touched(positions: Array) -> int:
+def _sectors_touched(positions: Array) -> int:
     return len(np.unique(positions * FLOAT // SECTOR))
 
 
@@ -150,7 +150,7 @@ def of_signal(task: Task) -> Mapping[str, int]:
             loads, stored_sectors = loads + tile * FLOAT // SECTOR, stored_sectors + width * FLOAT // SECTOR
             continue
         positions = (left + np.arange(tile)) % columns
-        loads += sum(_touched(positions[k : k + WARP]) for k in range(0, tile, WARP))
+        loads += sum(_sectors_touched(positions[k : k + WARP]) for k in range(0, tile, WARP))
         begin = left + lost
         stored_sectors += -(-(min(begin + width, columns) - begin) * FLOAT // SECTOR)
     return {"global_load_sectors": loads, "global_store_sectors": stored_sectors}

@@ -182,7 +182,7 @@ def _of_tiles(task: Task, windows: Windows) -> Mapping[str, int]:
         first, end = _window(task, begin, min(begin + windows.length, columns))
         places = _near(np.arange(first, end), columns, strips.periodic)
         ahead = first % 8  # lanes begin at a sector boundary
-        loads += _touched(places[: WARP - ahead], itemsize) + _touched(places[WARP - ahead :], itemsize)
+        loads += _sectors_touched(places[: WARP - ahead], itemsize) + _sectors_touched(places[WARP - ahead :], itemsize)
         loads += strips.threads // WARP
     stores = 1 + columns * itemsize // SECTOR * (itemsize // 4)
     return {"global_load_sectors": loads, "global_store_sectors": stores}
@@ -256,7 +256,7 @@ def _samples(task: Task, level: int, forward: bool) -> int:
             found += length * itemsize // SECTOR * (itemsize // 4)
         else:
             places = _near(np.arange(left, min(left + length, end)), columns, strips.periodic)
-            found += _touched(places, itemsize)
+            found += _sectors_touched(places, itemsize)
     return rows * found
 
 
@@ -274,7 +274,7 @@ def _restored_loads(task: Task, level: int) -> int:
     found = 0
     for strip in range(grid_of(task, level, False)[0]):
         places = _first(strips, strip, False) + np.arange(strips.coefficients)
-        found += _touched(places % half if strips.periodic else np.clip(places, 0, half - 1), itemsize)
+        found += _sectors_touched(places % half if strips.periodic else np.clip(places, 0, half - 1), itemsize)
     return rows * found
 
 
@@ -284,7 +284,7 @@ def _near(places: Array, n: int, periodic: bool) -> Array:
     return np.where(at < n, at, 2 * n - 1 - at)
 
 
-def _touched(places: Array, itemsize: int) -> int:
+def _sectors_touched(places: Array, itemsize: int) -> int:
     """Sectors of a row accessed by warps whose lanes access these positions in order."""
     at = places * itemsize // SECTOR
     return sum(len(np.unique(at[k : k + WARP])) for k in range(0, len(at), WARP))

@@ -14,7 +14,7 @@ from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
 from gpu_ops.plan import Limits
-from gpu_ops.running import ahead
+from gpu_ops.running import precompile
 from gpu_ops.running.declared import offline_plan
 from gpu_ops.running.verify import full_meta
 from gpu_ops.types import Experiment, Pick
@@ -28,15 +28,15 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     files: list[str] = []
     real = compiler._compile
 
-    def compile(source: str, *told: Any) -> Any:
+    def compile(source: str, *events: Any) -> Any:
         files.append(source)
-        return real(source, *told)
+        return real(source, *events)
 
     monkeypatch.setattr(compiler, "_CACHE", {})
     monkeypatch.setattr(compiler, "_compile", compile)
     status = SimpleNamespace(name="cuda:0", kind="cuda", available=True, architecture="sm_90")
-    monkeypatch.setattr(ahead, "device_statuses", lambda: [status])
-    monkeypatch.setattr(ahead, "open_device", lambda name: SimpleNamespace(limits=LIMITS))
+    monkeypatch.setattr(precompile, "device_statuses", lambda: [status])
+    monkeypatch.setattr(precompile, "open_device", lambda name: SimpleNamespace(limits=LIMITS))
     return files
 
 
@@ -47,7 +47,7 @@ def _experiment(*picks: Pick) -> Experiment:
 def test_a_run_finds_its_kernels_compiled(compiled: list[str]) -> None:
     picks = [Pick(v.id, "cuda:0") for v in find_filter("histogram2d").variants if v.device == "cuda" and not v.library]
     experiment = _experiment(*picks)
-    ahead.compile_ahead([(experiment, experiment.picks)])
+    precompile.compile_ahead([(experiment, experiment.picks)])
     assert len(compiled) >= len(picks)
     found, filter = list(compiled), find_filter("histogram2d")
     for pick in picks:
@@ -58,7 +58,7 @@ def test_a_run_finds_its_kernels_compiled(compiled: list[str]) -> None:
 def test_a_pick_is_compiled_for_parameters_of_its_own(compiled: list[str]) -> None:
     other = Pick("shared", "cuda:0", params={"border": "zero"})
     experiment = Experiment("mean2d", from_array(np.zeros((64, 64), np.uint8)), {"border": "reflect"}, (other,))
-    ahead.compile_ahead([(experiment, experiment.picks)])
+    precompile.compile_ahead([(experiment, experiment.picks)])
     found, meta = list(compiled), full_meta(experiment.input)
     params = {p.name: p.default for p in find_filter("mean2d").params} | {"border": "zero"}
     offline_plan(find_filter("mean2d"), other, params, meta, OfflineDevice("sm_90", limits=LIMITS))
@@ -74,15 +74,15 @@ def test_what_does_not_compile_is_left_to_its_run(compiled: list[str]) -> None:
     first, second = [v for v in filter.variants if v.kernels][:2]
     broken = Pick(first.id, "cuda:0", {}, {first.kernels[0]: "this is no kernel"})
     experiment = _experiment(broken, Pick(second.id, "cuda:0"), Pick(second.id, "cpu"))
-    ahead.compile_ahead([(experiment, experiment.picks)])
+    precompile.compile_ahead([(experiment, experiment.picks)])
     assert sorted(set(compiled)) == sorted({first.kernels[0], *second.kernels})
 
 
 def test_results_keep_their_order_and_errors_come_out() -> None:
-    assert ahead.side_by_side(lambda n: n * n, range(20)) == [n * n for n in range(20)]
+    assert precompile.side_by_side(lambda n: n * n, range(20)) == [n * n for n in range(20)]
 
     def refuse(n: int) -> int:
         raise ParamError(f"no {n}")
 
     with pytest.raises(ParamError, match="no 3"):
-        ahead.side_by_side(refuse, [3, 4])
+        precompile.side_by_side(refuse, [3, 4])

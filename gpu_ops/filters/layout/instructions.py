@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from gpu_ops.filters.layout.addresses import WARP, Array, Pass, Threads, Touch, only
+from gpu_ops.filters.layout.addresses import WARP, Array, MemoryInstruction, Pass, Threads, only
 from gpu_ops.plan import Space, Verb
 from gpu_ops.task import Task
 
@@ -30,7 +30,7 @@ def blocks(elements: int, per_block: int) -> int:
     return -(-elements // per_block)
 
 
-def lead(task: Task) -> int:
+def leading_threads(task: Task) -> int:
     """Threads of the variant shifted before the first value."""
     return int(-task.knobs["shift"] % WARP)
 
@@ -42,7 +42,7 @@ def records(task: Task) -> int:
 
 def _touch(
     verb: Verb, buffer: str, element: Element, n: int, size: int = WORD, shift: int = 0, nbytes: int = 0
-) -> Touch:
+) -> MemoryInstruction:
     """A global access to elements 0…n-1 of `size` bytes each: the whole element, or `nbytes` of it at an offset of
     `shift` bytes."""
 
@@ -50,17 +50,17 @@ def _touch(
         i = element(threads)
         return only((i >= 0) & (i < n), i * size + shift)
 
-    return Touch("global", verb, nbytes or size, buffer, place)
+    return MemoryInstruction("global", verb, nbytes or size, buffer, place)
 
 
 def _through(
-    task: Task, element: Element, between: Iterable[Touch] = (), covered: int | None = None
+    task: Task, element: Element, between: Iterable[MemoryInstruction] = (), covered: int | None = None
 ) -> tuple[Pass, ...]:
     """One launch, whose threads load a value of x, compute, and store it to y."""
     n, block = task.meta.size, task.knobs["block"]
     size = task.meta.itemsize
-    touches = (_touch("load", "x", element, n, size), *between, _touch("store", "y", element, n, size))
-    return (Pass(blocks(covered or n, block), block, touches),)
+    instructions = (_touch("load", "x", element, n, size), *between, _touch("store", "y", element, n, size))
+    return (Pass(blocks(covered or n, block), block, instructions),)
 
 
 def number(threads: Threads) -> Array:
@@ -76,7 +76,7 @@ def order(task: Task) -> tuple[Pass, ...]:
 
 
 def shifted(task: Task) -> tuple[Pass, ...]:
-    before = lead(task)
+    before = leading_threads(task)
     return _through(task, lambda threads: threads.number - before, covered=task.meta.size + before)
 
 
@@ -94,10 +94,10 @@ def gaps(task: Task) -> tuple[Pass, ...]:
     def of_round(k: int) -> Element:
         return lambda threads: only(threads.thread % rounds == k, threads.number)
 
-    touches = (
+    instructions = (
         _touch(verb, buffer, of_round(k), n, task.meta.itemsize) for k in range(rounds) for verb, buffer in _THROUGH
     )
-    return (Pass(blocks(n, block), block, tuple(touches)),)
+    return (Pass(blocks(n, block), block, tuple(instructions)),)
 
 
 _THROUGH: tuple[tuple[Verb, str], ...] = (("load", "x"), ("store", "y"))
@@ -110,10 +110,10 @@ def _neighbours(task: Task, each: int) -> tuple[Pass, ...]:
     def of_round(k: int) -> Element:
         return lambda threads: threads.number * each + k
 
-    touches = (
+    instructions = (
         _touch(verb, buffer, of_round(k), n, task.meta.itemsize) for k in range(each) for verb, buffer in _THROUGH
     )
-    return (Pass(blocks(n, block * each), block, tuple(touches)),)
+    return (Pass(blocks(n, block * each), block, tuple(instructions)),)
 
 
 def stride(task: Task) -> tuple[Pass, ...]:
@@ -124,16 +124,16 @@ def vectors(task: Task) -> tuple[Pass, ...]:
     n, block, each = task.meta.size, task.knobs["block"], task.knobs["values"]
     if each % 4:
         return _neighbours(task, each)
-    whole, touches = n // each, list[Touch]()
+    whole, instructions = n // each, list[MemoryInstruction]()
     for verb, buffer in _THROUGH:
         for part in range(each // 4):
-            touches.append(_touch(verb, buffer, number, whole, each * WORD, part * WHOLE, WHOLE))
+            instructions.append(_touch(verb, buffer, number, whole, each * WORD, part * WHOLE, WHOLE))
 
     def of_rest(k: int) -> Element:
         return lambda threads: only(threads.number == whole, threads.number * each + k)
 
-    touches += [_touch(verb, buffer, of_rest(k), n) for k in range(each - 1) for verb, buffer in _THROUGH]
-    return (Pass(blocks(n, block * each), block, tuple(touches)),)
+    instructions += [_touch(verb, buffer, of_rest(k), n) for k in range(each - 1) for verb, buffer in _THROUGH]
+    return (Pass(blocks(n, block * each), block, tuple(instructions)),)
 
 
 def values_per_block(task: Task) -> int:
@@ -167,16 +167,16 @@ def spills(task: Task) -> tuple[Pass, ...]:
 # Structures
 
 
-def _records(task: Task, pack: Iterable[Touch], main: Iterable[Touch]) -> tuple[Pass, ...]:
+def _records(task: Task, pack: Iterable[MemoryInstruction], main: Iterable[MemoryInstruction]) -> tuple[Pass, ...]:
     """A launch that packs, and one that reads the packed values and stores to y."""
     n, block = task.meta.size, task.knobs["block"]
     first = (_touch("load", "x", number, n), *pack)
     second = (*main, _touch("store", "y", number, n))
-    return tuple(Pass(blocks(n, block), block, touches) for touches in (first, second))
+    return tuple(Pass(blocks(n, block), block, instructions) for instructions in (first, second))
 
 
 def packed(task: Task) -> tuple[Pass, ...]:
-    def fields(verb: Verb) -> tuple[Touch, ...]:
+    def fields(verb: Verb) -> tuple[MemoryInstruction, ...]:
         return tuple(
             _touch(verb, "structures", number, task.meta.size, RECORD, field * WORD, WORD) for field in range(FIELDS)
         )
@@ -192,7 +192,7 @@ def aligned(task: Task) -> tuple[Pass, ...]:
 def arrays(task: Task) -> tuple[Pass, ...]:
     n = task.meta.size
 
-    def fields(verb: Verb) -> tuple[Touch, ...]:
+    def fields(verb: Verb) -> tuple[MemoryInstruction, ...]:
         return tuple(_touch(verb, "arrays", number, n, shift=field * n * WORD) for field in range(FIELDS))
 
     return _records(task, fields("store"), fields("load"))
@@ -208,11 +208,11 @@ def split(task: Task) -> tuple[Pass, ...]:
     def rest(k: int) -> Element:
         return lambda threads: only(threads.number == n // 4, threads.number * 4 + k)
 
-    def whole_and_rest(verb: Verb, buffer: str) -> tuple[Touch, ...]:
+    def whole_and_rest(verb: Verb, buffer: str) -> tuple[MemoryInstruction, ...]:
         parts = (_touch(verb, buffer, rest(k), n) for k in range(3))
         return (_touch(verb, buffer, number, n // 4, HALF_RECORD), *parts)
 
-    def halves(verb: Verb, buffer: str) -> tuple[Touch, ...]:
+    def halves(verb: Verb, buffer: str) -> tuple[MemoryInstruction, ...]:
         return tuple(_touch(verb, buffer, number, m, HALF_RECORD, half * m * HALF_RECORD) for half in range(2))
 
     part = (*whole_and_rest("load", "x"), _touch("store", "halves", half_of, 2 * m, HALF_RECORD))
@@ -225,10 +225,10 @@ def split(task: Task) -> tuple[Pass, ...]:
 # Shared memory
 
 
-def _shared(verb: Verb, place: Element, taking_part: Element, nbytes: int = WORD) -> Touch:
+def _shared(verb: Verb, place: Element, taking_part: Element, nbytes: int = WORD) -> MemoryInstruction:
     """A shared access of `nbytes` at these offsets, by the lanes for which the other function is true."""
     space: Space = "shared"
-    return Touch(space, verb, nbytes, "shared", lambda threads: only(taking_part(threads), place(threads)))
+    return MemoryInstruction(space, verb, nbytes, "shared", lambda threads: only(taking_part(threads), place(threads)))
 
 
 def _inside(task: Task) -> Element:
@@ -237,8 +237,8 @@ def _inside(task: Task) -> Element:
 
 def shared_stride(task: Task) -> tuple[Pass, ...]:
     stride = task.knobs["stride"] * WORD
-    touches = (_shared(verb, lambda threads: threads.thread * stride, _inside(task)) for verb in _IN_AND_OUT)
-    return _through(task, number, touches)
+    instructions = (_shared(verb, lambda threads: threads.thread * stride, _inside(task)) for verb in _IN_AND_OUT)
+    return _through(task, number, instructions)
 
 
 _IN_AND_OUT: tuple[Verb, Verb] = ("store", "load")
@@ -250,8 +250,8 @@ def single_bytes(task: Task) -> tuple[Pass, ...]:
     def of_byte(k: int) -> Element:
         return lambda threads: threads.thread * WORD + k if is_spread else threads.thread + k * block
 
-    touches = (_shared(verb, of_byte(k), _inside(task), 1) for verb in _IN_AND_OUT for k in range(WORD))
-    return _through(task, number, touches)
+    instructions = (_shared(verb, of_byte(k), _inside(task), 1) for verb in _IN_AND_OUT for k in range(WORD))
+    return _through(task, number, instructions)
 
 
 def table_size(task: Task) -> int:
@@ -262,18 +262,18 @@ def table_size(task: Task) -> int:
 def broadcast(task: Task) -> tuple[Pass, ...]:
     n, block, size, stride = task.meta.size, int(task.knobs["block"]), table_size(task), int(task.knobs["lane_stride"])
 
-    def filled(k: int) -> Touch:
+    def filled(k: int) -> MemoryInstruction:
         def word(threads: Threads) -> Array:
             return threads.thread + k * block
 
         return _shared("store", lambda threads: word(threads) * WORD, lambda threads: word(threads) < 2 * size)
 
-    def read(first: int) -> Touch:
+    def read(first: int) -> MemoryInstruction:
         return _shared("load", lambda threads: (threads.thread % WARP * stride + first) * WORD, _inside(task))
 
     fills = (filled(k) for k in range(blocks(2 * size, block)))
-    touches = (*fills, read(0), _touch("load", "x", number, n), read(size), _touch("store", "y", number, n))
-    return (Pass(blocks(n, block), block, touches),)
+    instructions = (*fills, read(0), _touch("load", "x", number, n), read(size), _touch("store", "y", number, n))
+    return (Pass(blocks(n, block), block, instructions),)
 
 
 def _word(row: Array, column: Array, pitch: int) -> Array:
@@ -299,6 +299,6 @@ def tiles(task: Task) -> tuple[Pass, ...]:
     inside = _inside(task)
     rows_in, rows_out = (_shared(verb, by_row, inside) for verb in _IN_AND_OUT)
     column_in, column_out = (_shared(verb, by_column, column_inside) for verb in _IN_AND_OUT)
-    touches = (rows_in, column_out, column_in, rows_out)
-    around = (_touch("load", "x", number, n), *touches, _touch("store", "y", number, n))
+    instructions = (rows_in, column_out, column_in, rows_out)
+    around = (_touch("load", "x", number, n), *instructions, _touch("store", "y", number, n))
     return (Pass(blocks(n, side * side), side * side, around),)

@@ -28,7 +28,7 @@ PINNED_MOST = 32 << 20
 """The most bytes of floats that are copied to a GPU through a plan's pinned memory, where they are also searched."""
 
 
-class Kept:
+class ReusablePlan:
     """A filter's plan on a device for arrays of one form. `variants` are the candidates, the best last.
 
     `load` takes the samples and creates a new plan, in the same memory, only where they do not suit the present one:
@@ -98,7 +98,7 @@ class Kept:
 
     def _copy_looking(self, source: Array) -> float:
         """Copy floats of the host and find their largest magnitude in the same pass. Returns it as `_copy` does."""
-        from gpu_ops.running.intake import copy_floats
+        from gpu_ops.running.copy_magnitude import copy_floats
 
         if self.device.kind == "cpu":
             return copy_floats(source, self.x)
