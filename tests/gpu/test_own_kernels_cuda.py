@@ -1,0 +1,32 @@
+"""A kernel of any file on a real GPU: the same arrays as on the simulated one, and a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_ops.own_kernels.launching import OwnLaunch, measure, simulate
+from gpu_ops.own_kernels.sources import OwnFile
+
+pytestmark = pytest.mark.gpu
+TEXT = """
+struct P { float gain; int n; };
+__constant__ float table[4];
+template <class T> __global__ void scaled(const T* x, float* y, P p, float* const* list)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < p.n) y[i] = p.gain * x[i] + table[i & 3] + (list[0] == nullptr ? list[1][i] : 0.f);
+}
+"""
+ARGUMENTS = ("random:int16:1000", "zeros:float32:1000", "struct:float32=0.5,int32=900", "pointers:null,x2")
+
+
+def test_a_template_with_a_structure_pointers_and_constants(cuda: str) -> None:
+    text = TEXT.replace("float* const* list)", "float* const* list, const float* x2)")
+    arguments = (*ARGUMENTS, "x2=range:float32:1000")
+    file = OwnFile("own.cu", {"own.cu": text})
+    own = OwnLaunch(file, "scaled<short>", (4, 1, 1), (256, 1, 1), arguments, symbols={"table": "range:float32:4"})
+    found, counted = measure(own, cuda), simulate(own)
+    assert found.changed == counted.changed == {"y"}
+    assert np.array_equal(found.outputs["y"], counted.outputs["y"]) and found.outputs["y"].any()
+    assert found.timing is not None and 0 < found.timing.median < 1e-3
