@@ -110,7 +110,7 @@ def test_kernel_headers_are_complete(source: str) -> None:
     assert all(fields.values())
     text = read_source(source)
     assert 'extern "C" __global__' in text
-    assert "__restrict__" in text or source == "measure/hold.cu"
+    assert "__restrict__" in text or source in ("measure/hold.cu", "measure/empty.cu")
 
 
 def test_variants_and_filters_explain_themselves() -> None:

@@ -131,6 +131,8 @@ def instances_of(source: str, name: str, edits: Mapping[str, str] | None = None)
     return () if declared else (name,)
 
 
+NAMES_OF_INSTANCES = "__nv_name_map"
+"""The file in NVRTC's log whose errors are those of instances that the program does not have."""
 _CACHE: dict[str, Compiled] = {}
 
 
@@ -141,6 +143,8 @@ def _compile(request: Request, architecture: str, defines: Mapping[str, Value], 
     except LimitReached as limit:
         raise LimitReached(limit.limit, limit.flag, f"{source}: to compile it") from None
     diagnostics = parse_log(made.log)
+    if request.instances and any(d.file == NAMES_OF_INSTANCES for d in diagnostics):
+        return _compile(request._replace(instances=()), architecture, defines, key, isolated)  # it says what there is
     if not made.right:
         raise _compile_error(source, diagnostics, made.log)
     content = (_entries(made.ptx, made.log if assemble else None), _constants(made.ptx))

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 from wrong import find_wrong
 
-from gpu_ops.cli import main, measure
+from gpu_ops.cli import main
 from gpu_ops.cli.occupied import Place
 from gpu_ops.devices import cuda_devices
 from gpu_ops.doctor.machine import examine, transfers_text
 from gpu_ops.io import SAMPLES, load, save
+from gpu_ops.own_kernels import checking
 from gpu_ops.report.rows import Row
 from gpu_ops.running.contract import Case, covering_cases
 from gpu_ops.types import Timing
@@ -306,7 +307,7 @@ def some_cases(monkeypatch: pytest.MonkeyPatch) -> list[Case]:
         found[:] = covering_cases(*args, **most)[::8]
         return list(found)
 
-    monkeypatch.setattr(measure, "covering_cases", some)
+    monkeypatch.setattr(checking, "covering_cases", some)
     return found
 
 
@@ -331,7 +332,7 @@ def test_a_faulty_kernel_is_named_with_its_line_on_the_simulated_gpu(
     path.write_text(find_wrong("mean1d.shared.missing_barrier").text())
     code, out, _ = call(capsys, "run", "mean1d", "--variant", "shared", "--kernel", str(path))
     assert code == 3
-    assert "mean1d/3_shared.cu:31: read-after-write hazard" in out
+    assert "faulty.cu:31: read-after-write hazard" in out
 
 
 def test_nothing_is_saved_of_a_bad_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

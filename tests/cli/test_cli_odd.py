@@ -18,6 +18,7 @@ from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import benches, info, main, measure, streams
 from gpu_ops.errors import ParamError, ReportError
 from gpu_ops.explaining.judging import recorded_reports
+from gpu_ops.own_kernels import checking
 from gpu_ops.params import Param
 from gpu_ops.report.files import read_report, write_report
 from gpu_ops.report.rows import Report
@@ -104,7 +105,7 @@ def test_a_knob_reaches_the_kernel_that_takes_a_variants_place(
     kernel.write_bytes((ROOT / "gpu_ops/kernels/mean1d/1_naive.cu").read_bytes())
     seen: list[Any] = []
     monkeypatch.setattr(measure, "_check_offline", lambda *events: seen.append(events[2].picks[0].knobs))
-    monkeypatch.setattr(measure, "covering_cases", lambda *events, **how: [])
+    monkeypatch.setattr(checking, "covering_cases", lambda *events, **how: [])
     monkeypatch.setattr(measure, "run_experiment", lambda experiment: seen.append(experiment.picks[0].knobs) or [])
     place = ["run", "mean1d", "--sample", "noise", "--length", "300", "--variant", "naive", "--device", "sim"]
     assert main([*place, "--kernel", str(kernel), "--block", "64"]) == 0

@@ -48,6 +48,8 @@ CALLS = [
     ["doctor", EVIL],
     ["xray", "mean1d", EVIL, "--sample", "noise"],
     ["xray", "mean2d", "naive", "--input", MISSING],
+    ["xray", f"{EVIL}.cu"],
+    ["check", "mean1d", f"{EVIL}*.cu"],
     [WINDOW_BENCH, EVIL],
     [EVIL],
     [MISSING, IMAGE],

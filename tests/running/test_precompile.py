@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.devices import compiler
+from gpu_ops.devices import compiler, nvrtc
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
@@ -28,9 +28,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     files: list[str] = []
     real = compiler._compile
 
-    def compile(source: str, *events: Any) -> Any:
-        files.append(source)
-        return real(source, *events)
+    def compile(request: nvrtc.Request, *more: Any) -> Any:
+        files.append(request.source)
+        return real(request, *more)
 
     monkeypatch.setattr(compiler, "_CACHE", {})
     monkeypatch.setattr(compiler, "_compile", compile)
