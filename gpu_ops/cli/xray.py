@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from gpu_ops.batch.choosing import knobs_of
@@ -18,7 +19,7 @@ from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.nvrtc import supported_architectures
-from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, shortened
+from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, plain, shortened
 from gpu_ops.explaining.comparison import sentences_json, side_by_side
 from gpu_ops.explaining.sentences import Sentence, compare, explain, number
 from gpu_ops.explaining.source_files import FileXRay
@@ -62,12 +63,18 @@ def run(args: argparse.Namespace) -> int:
     ids = current_ids(args, filter, args.variants, part.meta, _values(args, filter)[0])
     variants = [filter.variant(id) for id in ids] or [_top(args, filter, full_meta(part))]
     check_flags(args, filter, variants)
+
+    def own(text: object) -> str:
+        """A text with the name of the user's file in place of that of the file that it replaces."""
+        return str(text).replace(variants[0].kernels[0], plain(Path(args.kernel).name)) if args.kernel else str(text)
+
     try:
         rays = [_xray_within_limits(args, filter, variant, part) for variant in variants]
     except KernelError as error:  # the findings until the kernel stopped or reached a limit
+        error.args = tuple(map(own, error.args))
         if not error.findings:
             raise
-        print("\n".join(["findings", *(f"  {f.severity}: {shortened(str(f))}" for f in error.findings)]))
+        print("\n".join(["findings", *(f"  {f.severity}: {shortened(own(f))}" for f in error.findings)]))
         streams.say(error)
         return WRONG
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
@@ -75,10 +82,10 @@ def run(args: argparse.Namespace) -> int:
         emit(args.json, _json(rays, sentences, note))
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
-        print(_comparison(rays[0], rays[1], sentences) if len(rays) == 2 else single(rays[0], sentences))
+        print(own(_comparison(rays[0], rays[1], sentences) if len(rays) == 2 else single(rays[0], sentences)))
     lines = [line for x in rays[-1:] for line in broken(x, wanted)]
     for line in lines:
-        print(line, file=sys.stderr)
+        print(own(line), file=sys.stderr)
     return WRONG if lines or any(x.faulty for x in rays) else FINE
 
 

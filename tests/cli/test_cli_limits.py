@@ -67,11 +67,11 @@ def test_an_endless_kernel_under_the_xray_ends_with_its_line(
     kernel.write_text(SPINS)
     code, out, err = _call(capsys, *XRAY, kernel, "--deadline", 9)
     assert code == 3
-    assert "error: mean1d/1_naive.cu:7: not ended: the kernel turns in line 7" in out
+    assert "error: mine.cu:7: not ended: the kernel turns in line 7" in out
     events = err.splitlines()
     assert len(events) == 2
     assert events[0].endswith("it may take 9 s (--deadline) and 2048 MiB more memory (--memory).")
-    assert "1_naive.cu:7" in events[1] and "took more than 9 s; --deadline allows more" in events[1]
+    assert "mine.cu:7" in events[1] and "took more than 9 s; --deadline allows more" in events[1]
 
 
 def test_an_endless_kernel_held_to_the_contract_ends_with_its_first_case(
