@@ -18,6 +18,7 @@ from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.wavelet.bases import taps_of
 from gpu_ops.filters.wavelet.cuda.lane_filters import lattice_of
+from gpu_ops.filters.wavelet.cuda.recomputing import FILE
 from gpu_ops.filters.wavelet.reference import reference
 from gpu_ops.plan import LineCounts, Plan
 from gpu_ops.task import Task
@@ -130,6 +131,13 @@ def test_independent_warps(wavelet: str, border: str, how: str, more: dict[str, 
         filter = find_filter("wavelet2d")
         found, expected, *_ = _made(filter, _noise(shape), architecture=architecture, variant=variant, **params)
         assert np.abs(found - expected).max() < 4e-6
+
+
+def test_a_level_of_too_few_rows_is_left_to_blocks() -> None:
+    """The second one has 15, of which 8 taps need one more; blocks take the threshold that is given from memory."""
+    found, expected, lines, _ = _made(find_filter("wavelet2d"), _noise((30, 37)), variant="warp_strips", levels=2)
+    assert np.abs(found - expected).max() < 4e-6
+    assert [name for name, step in lines.items() if FILE in {line.file for line in step}] == ["level 2 inverse"]
 
 
 KINDS = tuple(
