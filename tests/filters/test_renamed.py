@@ -28,7 +28,7 @@ MEANT: list[tuple[str, tuple[int, ...], str, dict[str, Any], dict[str, Any], str
     ("wavelet2d", WIDE, "float32", {"border": "symmetric"}, {}, "warp_recomputed"),
     ("wavelet2d", WIDE, "float32", {}, {"details": "kept"}, "warp_strips"),
     ("wavelet2d", WIDE, "float32", {"levels": 1}, {"details": "kept"}, "warp_recomputed"),
-    ("wavelet2d", (*WIDE, 3), "float32", {}, {"details": "kept"}, "recomputed_blocks"),
+    ("wavelet2d", (*WIDE, 3), "float32", {}, {"details": "kept"}, "warp_strips"),
     ("wavelet2d", WIDE, "float32", {"wavelet": "db20"}, {}, "recomputed_blocks"),
     ("wavelet2d", WIDE, "float64", {}, {}, "recomputed_blocks"),
     ("wavelet1d", (4096,), "float32", MANUAL, {}, "warp_registers"),

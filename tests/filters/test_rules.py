@@ -30,6 +30,7 @@ SIZES = (
     *("two parts in shared memory hold", "do not fit a block", "a block cannot hold rows", "which holds"),
     *("values of a row", "it takes at most 128", "it takes up to 4 channels", "counts take 49168", "high is at most"),
     *("reaches over more than half", "reaches over 96 bytes", "reaches over 131072 bytes"),
+    "values of unfinished columns",
 )
 """Words about inputs that are larger than any of the contract, or settings and GPUs that it does not have: no rule that
 says them refuses a case of it."""
@@ -62,9 +63,9 @@ def said(variant: Variant, task: Task) -> list[int]:
 
 
 def _values(param: Param) -> Sequence[Value]:
-    """The choices, each seventh of many, or the ends of the range and some numbers inside."""
+    """The choices, each eighth of many, or the ends of the range and some numbers inside."""
     if param.choices:
-        return param.choices[:: 7 if len(param.choices) > 20 else 1]
+        return param.choices[:: 8 if len(param.choices) > 20 else 1]
     low, high = param.low, param.high
     if low is None or high is None or isinstance(param.default, tuple):
         return (param.default,)

@@ -19,10 +19,9 @@ from gpu_ops.filters.wavelet.cuda.recomputed_blocks import AROUND, ONE_THRESHOLD
 from gpu_ops.filters.wavelet.cuda.strips import Strips
 from gpu_ops.filters.wavelet.cuda.warp_registers import FILE, Registers, fits, has_even_levels
 from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, Streaming, in_fours, stores, streams
-from gpu_ops.input_kinds import SIGNAL
+from gpu_ops.input_kinds import IMAGE, SIGNAL
 from gpu_ops.task import Task
-from gpu_ops.types import Counts, Rule, Trial, Variant
-from gpu_ops.variant import no_trials
+from gpu_ops.types import Counts, Rule, Variant
 
 REGISTERS = (
     "One independent warp per tile computes all levels in registers: shuffles, no barrier, no intermediate result."
@@ -38,14 +37,13 @@ IDEAS = {
     Rung.TWO_LEVELS: "The first two levels share a forward and an inverse launch; the data between stay in registers.",
 }
 SHAPES = {
-    Rung.STORED: ((36, 132), (36, 136), (37, 133), (36, 45, 3)),
+    Rung.STORED: ((36, 132), (36, 136), (124, 133), (36, 45, 3)),
     Rung.RECOMPUTED: ((36, 132), (36, 136), (37, 133), (36, 45, 3)),
     Rung.TWO_LEVELS: ((36, 136), (72, 144)),
 }
 """Images with more columns than a warp has, in rows of whole fours, at the second level as well or not, and in others;
-and several channels."""
-FEW_ROWS = Trial((30, 133), "float32", "random", {"wavelet": "db4", "levels": 2, "rule": "manual"})
-"""The second level has too few rows for warps, and is left to blocks."""
+and several channels. The tallest has two levels of the longest filter that is tried: with a periodic border the second
+one has too few rows for warps, and is left to blocks."""
 ONE = "a forward and an inverse launch for each level: one warp is not representative of the plan"
 TILES = "a load has four samples or one, depending on whether the tile is inside the signal"
 
@@ -88,13 +86,18 @@ OF_STRIPS = (
         "of several channels each level needs at least {found} rows; choose fewer levels",
     ),
 )
-TWO_OR_MORE = not_with("levels", 1, words="it takes 2 levels or more")
+TWO_OR_MORE = Rule(
+    lambda task: task.params["levels"] == 1,
+    "it takes 2 levels or more",
+    {"param levels": (1,), "shape": ((7, 1),)},
+)
 OF_TWO = (
     one_channel("image", "it takes one channel, not {meta.channels}"),
     not_with("border", "symmetric", words="it takes border periodization only"),
     Rule(
         lambda task: 0 if _pairs_of_levels(task) else 4 * Strips.of(task).taps,
         "it takes images with a multiple of 8 columns and of 4 rows, at least {found} of each",
+        {"shape": IMAGE.shapes},
     ),
     Rule(
         lambda task: task.params["rule"] != "manual" and task.params["levels"] == 2,
@@ -166,7 +169,6 @@ def _strips(rung: Rung) -> Variant:
         source="S0",
         largest=_largest,
         shapes=SHAPES[rung],
-        trials=(lambda limits: (FEW_ROWS,)) if rung is Rung.STORED else no_trials,
         counts=Counts(uncounted=ONE, predicts=predicts, operations=partial(_operations, rung)),
     )
 
