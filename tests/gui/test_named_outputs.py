@@ -162,7 +162,7 @@ def test_an_input_of_another_kind_ends_all_of_it(qtbot: Any, window: MainWindow)
     bring(window, "serial", results())
     look_at(qtbot, window, "histogram")
     engine(window).show(Input("signal", wave(), "t", "wave", {"generator": "wave"}, RATE))
-    assert window.stack.view.widget is window.signal_pane and not window.stack.sides.beside.isVisible()
+    assert window.stack.view.widget.isAncestorOf(window.signal_pane) and not window.stack.sides.beside.isVisible()
     assert [c.key for c in window.signal_pane.curves if c.visible] == [INPUT]
     assert not window.tabs.isTabVisible(window.docks._tab(LEVELS))
     engine(window).show(Input("image", picture(), "yx", "waves", {"generator": "waves"}))

@@ -113,7 +113,7 @@ def test_labels_have_colours_that_no_levels_change(qtbot: Any, toy: MainWindow) 
     y, x = np.argwhere(labels == labels.max())[0]
     view.grid.display.set_cursor(x + 0.5, y + 0.5)
     assert view.value_text("serial") == f"x {x}, y {y}: {labels.max()}"
-    assert "int32" in view.grid.pane("serial")._size_text()
+    assert "int32" in view.grid.pane("serial")._size_texts()[0]
 
 
 def test_colours_of_neighbouring_labels_are_far_apart() -> None:

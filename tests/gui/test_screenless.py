@@ -67,7 +67,7 @@ def test_a_display_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch
 
 def test_a_named_picture_is_drawn_as_before(monkeypatch: pytest.MonkeyPatch, capsys, no_display: None) -> None:
     seen = []
-    monkeypatch.setattr("app.shell.window.show", lambda *given: seen.append(given) or 0)
+    monkeypatch.setattr("app.shell.window.show", lambda *given, **more: seen.append(given) or 0)
     assert main(["--screenshot", "out.png"]) == 0
     assert len(seen) == 1 and len(seen[0]) == 1 and capsys.readouterr().err == ""
 

@@ -38,13 +38,12 @@ def _filters(entries: Sequence[Entry]) -> list[Filter]:
 
 def rung_lines(entries: Sequence[Entry], entry: Entry) -> list[str]:
     """What changed from the rung before to this one, the most telling sentence first; the idea of the first rung. [] of
-    rows that nothing counted, for wrong results and for rows of an earlier setting. Only rows of the same part of the
-    input are compared."""
+    rows that nothing counted, for wrong results and for rows of an earlier setting. Only rows of one job are compared:
+    work of a part is not that of the whole."""
     if not is_counted(entry.row) or not entry.current or entry.ok is False:
         return []
     assert entry.row is not None
-    same = [e for e in entries if (e.origin, e.part) == (entry.origin, entry.part)]  # work of a part is not the whole's
-    rungs = [e for e in same if e.current and e.ok is not False]
+    rungs = [e for e in entries if e.origin == entry.origin and e.current and e.ok is not False]
     before = rung_before([e.row for e in rungs], rungs.index(entry))
     if before is None:
         return [idea] if (idea := idea_of(entry)) else []

@@ -390,12 +390,10 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
         items.append(("simulated", translate("Rows", "counted, simulated")))
     if any(e.recorded for e in entries):
         items.append(("recorded", translate("Rows", "recorded elsewhere")))
-    if any(e.state == "stale" for e in entries):
-        items.append(("stale", translate("Rows", "stale")))
-    return items
+    return [*items, ("stale", translate("Rows", "stale"))] if any(e.state == "stale" for e in entries) else items
 
 
 def _bound_note(entry: Entry) -> str:
     """What the cache means for a row's time, and of which machine that is said."""
-    note = bound_note(entry.timed) if entry.timed is not None and entry.seconds("kernel") is not None else ""
+    note = bound_note(entry.timed) if entry.timed and entry.seconds("kernel") is not None else ""
     return f"◉ {entry.machine}: {note}" if note and entry.recorded else note
