@@ -4,6 +4,7 @@ file that no launch was compiled from ends in a failure, never in a verdict."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -29,11 +30,18 @@ KERNELS = variants_today([(f, v) for f in FILTERS for v in f.variants if v.kerne
 IMAGE = np.random.default_rng(3).normal(size=(72, 144)).astype(np.float32)
 
 
+FEW_ROWS = {"wavelet": "db4", "levels": 3, "rule": "manual", "border": "periodization", "shifts": 1}
+"""The third level of an image of 56 rows has 14, too few for warps, and is left to blocks."""
+
+
 @cache
 def _cases(filter: str, variant: str, architecture: str) -> list[Case]:
     found, limits = find_filter(filter), Recording(architecture).limits
     own = found.variant(variant)
-    return [*covering_cases(found, own, limits), *long_cases(found, own, limits)]
+    cases = [*covering_cases(found, own, limits), *long_cases(found, own, limits)]
+    if filter == "wavelet2d" and "wavelet/9_recomputed_blocks.cu" in own.kernels[1:]:
+        cases.append(replace(cases[0], shape=(56, 136), dtype="float32", params={**cases[0].params, **FEW_ROWS}))
+    return cases
 
 
 @pytest.mark.parametrize("architecture", [DEFAULT_ARCHITECTURE, pytest.param("sm_90", marks=pytest.mark.thorough)])

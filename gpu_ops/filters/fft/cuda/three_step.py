@@ -12,6 +12,7 @@ from gpu_ops.filters.fft.cuda.radices import LEAST_THIRD, MOST_PRIME, thirds
 from gpu_ops.filters.fft.forms import Cut
 from gpu_ops.filters.fft.limits import several_values
 from gpu_ops.filters.kit.rules import not_with
+from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.params import Param
 from gpu_ops.plan import Device, Plan
 from gpu_ops.task import Task
@@ -65,18 +66,20 @@ FITS = Rule(
     _unsuitable,
     f"{{found}} samples are not twice a product of three lengths from {LEAST_THIRD} on without a prime factor above "
     f"{MOST_PRIME}; use the variant four_step",
+    {"shape": tuple(shape for shape in SIGNAL.shapes if shape != (1024,)), "param result": ("spectrogram",)},
 )
 THERE = not_with("result", "round trip", words="it does not transform back; use the variant four_step")
 TRIALS = (
     Trial((2 * 7 * 8 * 12 * 13, 2), "uint8", "random", {"result": "spectrum", "sides": "two"}),
     Trial((18000,), "float32", "random", {"result": "magnitude", "window": "Hann", "detrend": "constant"}),
     Trial((3 * 1024, 35), "float32", "random", {"result": "power density", "segment": 1024, **CENTRED}),
+    Trial((3 * 1024,), "float32", "random", {"result": "spectrogram", "segment": 1024}),
     Trial((1024, 70), "float32", "random", {"result": "magnitude"}),
     Trial((1 << 20,), "float32", "random", {"result": "magnitude", **CENTRED}),
 )
 """Several blocks of each launch, of channels and of segments; more channels than a block has threads; values that
 several blocks add up and look through."""
-SHAPES = (1024,), (1440,), (1200, 2)
+SHAPES = (1024,), (1440,), (1536, 2)
 """Lengths that have three parts, which those of signals have not."""
 VARIANT = Variant(
     *("three_step", "20 three-step", IDEA, plan, "cuda", (MIDDLE, FILE, SAMPLES, SPECTRUM, PEAK_FILE), (STRIP, RADIX)),
