@@ -14,8 +14,6 @@ Shape = tuple[int, ...]
 Part = tuple[slice, ...]
 Spans = tuple[tuple[int, int], ...]
 """Where a part of an input begins and ends along each spatial axis."""
-OF_PART = "simulated on "
-"""The beginning of the note on a run of a part of its input."""
 
 IMAGE_CHANNELS = (1, 3, 4)
 MOST_CHANNELS = 256

@@ -334,6 +334,7 @@ class Run:
 
     `failure` is the reason why the pick could not run, `failure_kind` its kind. `notes` are sentences to be shown next
     to the values. `findings` are the errors that a simulated GPU detected, `printed` the output of the kernel's printf.
+    `counters` are those of a part of the input, of `counted_shape`, or of all of it where that is ().
     Outputs are host arrays; `forms` has the axes of each. `quality` is present for outputs of the input's form if the
     input's noise-free original is known.
     """
@@ -350,6 +351,7 @@ class Run:
     ok: bool | None = None
     timings: Mapping[str, Timing] = field(default_factory=dict)
     counters: Mapping[str, Any] = field(default_factory=dict)
+    counted_shape: Shape = ()
     provenance: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     failure: str = ""

@@ -21,7 +21,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.own_kernels.checking import hold, variant_to_replace
-from gpu_ops.own_kernels.sources import read_kernel
+from gpu_ops.own_kernels.sources import read_kernel, with_own_name
 from gpu_ops.params import Values
 from gpu_ops.report.files import row, target_of, write_report
 from gpu_ops.report.provenance import machine
@@ -117,7 +117,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     experiment = Experiment(filter.id, input, params, (pick,), protocol="none")
 
     def own_name(text: object) -> str:
-        return str(text).replace(variant.kernels[0], plain(Path(args.kernel).name))
+        return with_own_name(text, variant.kernels[0], Path(args.kernel).name)
 
     try:
         with within_limits(args, f"compiling {plain(args.kernel)}"):

@@ -19,7 +19,7 @@ from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.nvrtc import supported_architectures
-from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, plain, shortened
+from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, shortened
 from gpu_ops.explaining.comparison import sentences_json, side_by_side
 from gpu_ops.explaining.sentences import Sentence, compare, explain, number
 from gpu_ops.explaining.source_files import FileXRay
@@ -29,7 +29,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.own_kernels.gate import broken, conditions
-from gpu_ops.own_kernels.sources import read_kernel
+from gpu_ops.own_kernels.sources import read_kernel, with_own_name
 from gpu_ops.params import check_values
 from gpu_ops.running.affordable import affordable, cut_note, part_spans
 from gpu_ops.running.suitable import check_type
@@ -65,8 +65,7 @@ def run(args: argparse.Namespace) -> int:
     check_flags(args, filter, variants)
 
     def own(text: object) -> str:
-        """A text with the name of the user's file in place of that of the file that it replaces."""
-        return str(text).replace(variants[0].kernels[0], plain(Path(args.kernel).name)) if args.kernel else str(text)
+        return with_own_name(text, variants[0].kernels[0], Path(args.kernel).name) if args.kernel else str(text)
 
     try:
         rays = [_xray_within_limits(args, filter, variant, part) for variant in variants]

@@ -7,13 +7,12 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.offline import OfflineDevice
-from gpu_ops.errors import KernelscopeError
+from gpu_ops.errors import KernelscopeError, counted
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit.bands import whole_reason
 from gpu_ops.input_kinds import Spans
@@ -123,7 +122,8 @@ class Simulation:
         for run in run_experiment(part, stop=self.stop, progress=self._progress(0.0, share)):
             task = Task.of(part.input.meta, run.params, run.pick.knobs)
             region = exact_crop(self.filter, task, self.whole.array.shape, _starts(spans))
-            run = replace(run, notes=(crop_note(self.whole, spans, region), *run.notes))
+            notes = crop_note(self.whole, spans, region), *run.notes
+            run = replace(run, notes=notes, counted_shape=part.input.array.shape)
             yield Piece(run, part, region, spans, begins)
             begins = False
 
@@ -154,14 +154,14 @@ class Simulation:
     # The rest
 
     def rest(self) -> Iterator[Piece]:
-        """The whole result of a local filter in parts: first around the centre of the view, each of about
-        WHOLE_SECONDS, and after each one what is covered so far. Ends after a wrong or failed part; nothing for other
-        filters. Raises what run_experiment raises."""
+        """The whole result of a local filter in parts: first the one that `run` begins with, whose counts stay those of
+        the result, then larger ones of about WHOLE_SECONDS, and after each one what is covered so far. Ends after a
+        wrong or failed part; nothing for other filters. Raises what run_experiment raises."""
         task = Task.of(self.whole.meta, self.key.params, self.key.knobs)
         if self.filter.locality.kind not in ("pointwise", "halo") or whole_reason(self.filter, task):
             return
         covered = Covered(self.filter, self.experiment, task)
-        spans: Spans | None = part_spans(self.whole, self.view, self._extents()) or covered.whole
+        spans: Spans | None = part_spans(self.whole, self.view) or covered.whole
         while spans is not None:
             part = replace(self.experiment, input=cut_out(self.whole, spans))
             next_share = covered.share + math.prod(b - a for a, b in spans) / math.prod(b for _, b in covered.whole)
@@ -190,8 +190,9 @@ class _TooLongError(Exception):
 
 @dataclass
 class Covered:
-    """What the parts of an input have given so far: a box of the whole's result that grows, with the verdict and the
-    counts of all parts together. `task` is that of the whole input."""
+    """What the parts of an input have given so far: a box of the whole's result that grows, with the verdict of all
+    parts together and the counts of the first one: those of several would count what they share more than once, and
+    other variants have other parts. `task` is that of the whole input."""
 
     filter: Filter
     experiment: Experiment
@@ -252,7 +253,8 @@ class Covered:
             work=self.filter.work(task),
             errors=_errors(runs),
             ok=_verdict(runs),
-            counters=_counts(runs),
+            counters=runs[0].counters,
+            counted_shape=runs[0].shape,
             notes=(self._note(complete), *dict.fromkeys(note for run in runs for note in run.notes)),
             findings=tuple({(f.kind, f.file, f.line): f for run in runs for f in run.findings}.values()),
             printed=runs[0].printed,
@@ -269,10 +271,8 @@ class Covered:
         return tuple((max(a - h, 0), min(b + h, n)) for (a, b), h, (_, n) in limits)
 
     def _note(self, complete: bool) -> str:
-        count = len(self._runs)
-        words = f"in {count} parts, whose counts include what they share" if count > 1 else "in one part"
         text = "simulated" if complete else cut_note(self.experiment.input, self.box)
-        return f"{text} {words}"
+        return f"{text} in {counted(len(self._runs), 'part')}; the counters are those of the first one"
 
     def next_spans(self, places: int) -> Spans | None:
         """The next part, next to what is covered along the axis of which least is: with its halo about so many places.
@@ -314,15 +314,6 @@ def _local(spans: Spans) -> Spans:
 def _verdict(runs: list[Run]) -> bool | None:
     verdicts = {run.ok for run in runs}
     return False if False in verdicts else None if None in verdicts else True
-
-
-def _counts(runs: list[Run]) -> dict[str, Any]:
-    """The sums of the parts' counts."""
-    totals: dict[str, Any] = {}
-    for run in runs:
-        for name, count in run.counters.items():
-            totals[name] = totals.get(name, 0) + count
-    return totals
 
 
 def _errors(runs: list[Run]) -> dict[str, Error]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from gpu_ops.counters import ACCESSES, FIGURES
@@ -24,15 +24,19 @@ def is_counted(row: Row | None) -> bool:
 
 def rung_before(rows: Sequence[Row | None], place: int) -> int | None:
     """The place of the last row before this one that may be compared with it: it did the same job on the same device,
-    with another variant. None where there is none."""
+    counted in the same part of the input, with another variant. None where there is none."""
     row = rows[place]
     if row is None or not is_counted(row):
         return None
     for before in range(place - 1, -1, -1):
         other = rows[before]
-        if other is not None and is_counted(other) and (other.job, other.device) == (row.job, row.device):
+        if other is not None and is_counted(other) and _work(other) == _work(row):
             return before if other.variant != row.variant else None
     return None
+
+
+def _work(row: Row) -> tuple[Hashable, ...]:
+    return row.job, row.counted, row.device
 
 
 def why(before: Row, after: Row) -> list[Sentence]:
@@ -41,7 +45,9 @@ def why(before: Row, after: Row) -> list[Sentence]:
     filter = FILTERS.find(after.filter)
     task = _task(filter, after)
     outputs = sum(math.prod(output.form(task).shape) for output in filter.given(task.params))
-    sentences = changes(_facts(before, outputs), _facts(after, outputs), filter.unit(task))
+    least_bytes = filter.work(task).bytes
+    facts = [_facts(row, outputs, least_bytes) for row in (before, after)]
+    sentences = changes(facts[0], facts[1], filter.unit(task))
     shown = [FIGURES[id].parts if id in FIGURES else (id,) for id in filter.shows]
 
     def rank(sentence: Sentence) -> tuple[bool, int]:
@@ -52,10 +58,10 @@ def why(before: Row, after: Row) -> list[Sentence]:
 
 
 def _task(filter: Filter, row: Row) -> Task:
-    return Task.of(Meta(filter.accepts, row.shape, row.dtype), row.params, row.knobs)
+    return Task.of(Meta(filter.accepts, row.counted, row.dtype), row.params, row.knobs)
 
 
-def _facts(row: Row, outputs: int) -> dict[str, Any]:
+def _facts(row: Row, outputs: int, least_bytes: int) -> dict[str, Any]:
     """Counts for each element of the result."""
     found: dict[str, Any] = {name: value / outputs for name, value in row.counters.items()}
-    return found | {"least_bytes": row.bytes / outputs, "launches": row.counters.get("launches", 0)}
+    return found | {"least_bytes": least_bytes / outputs, "launches": row.counters.get("launches", 0)}

@@ -23,6 +23,7 @@ from gpu_ops.errors import KernelError, KernelscopeError, ParamError, plain, sho
 from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import sample
+from gpu_ops.own_kernels.sources import with_own_name
 from gpu_ops.progress import Limit, limited
 from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.types import Filter, Run, Variant
@@ -145,7 +146,7 @@ class Check:
             return limited(Limit(self.seconds, int(self.mebibytes * MiB)))
 
         def own(text: object) -> str:
-            return shortened(str(text).replace(file, plain(name)))
+            return shortened(with_own_name(text, file, name))
 
         try:
             with within("compiling"):

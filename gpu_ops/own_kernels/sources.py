@@ -101,6 +101,11 @@ def read_kernel(path: str | Path) -> str:
     raise InputError(f"{plain(path)} cannot be read as CUDA C ({reason}); give a text file, such as mine.cu.")
 
 
+def with_own_name(text: object, shipped: str, name: str) -> str:
+    """A message with the name of the user's file in place of that of the shipped file that it replaces."""
+    return str(text).replace(shipped, plain(name))
+
+
 def read_file(path: str | Path, folders: Sequence[str | Path] = ()) -> OwnFile:
     """A kernel file with the headers that it includes from `folders`, directly or through other headers; a header is
     looked for in one folder after another, and only there. Raises InputError, KernelError."""

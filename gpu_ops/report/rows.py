@@ -103,6 +103,7 @@ class Row:
     bytes: int = fact(NUMBER, "the minimum that the job reads and writes", default=0, unit="B", needed=True)
     source_hash: str = fact(TEXT, "the hash of the kernel's code and headers", default="", needed=True)
     counters: Mapping[str, Any] = fact(COUNTS, "what a simulated GPU counted", factory=dict, written=COUNTED)
+    counted_shape: Shape = fact(SHAPE, "the part that was counted; [] for all", default=(), written=FILLED)
     findings: tuple[Mapping[str, Any], ...] = fact(FINDINGS, "faults that it found", default=(), written=COUNTED)
     printed: tuple[str, ...] = fact(TEXTS, "what the kernel printed", default=(), written=COUNTED)
     gbps: float | None = fact(NUMBER, "bytes over the kernel's time", default=None, unit="GB/s", written=FILLED)
@@ -150,6 +151,7 @@ class Row:
             bytes=run.work.bytes,
             source_hash=run.source_hash,
             counters=dict(run.counters),
+            counted_shape=tuple(run.counted_shape),
             findings=tuple({**vars(f), "text": str(f)} for f in run.findings),
             printed=tuple(run.printed),
             gbps=run.work.bytes / kernel.median / 1e9 if kernel else None,
@@ -169,7 +171,7 @@ class Row:
         content = {}
         for name, (kind, _, _, written, _) in FACTS.items():
             value = getattr(self, name)
-            if written == ALWAYS or (counted if written == COUNTED else value not in (None, "", {})):
+            if written == ALWAYS or (counted if written == COUNTED else value not in (None, "", {}, ())):
                 content[name] = kind.write(value)
         return {**content, **self.others}
 
@@ -179,6 +181,11 @@ class Row:
     def key(self) -> RunKey:
         """The key of the row's run."""
         return RunKey.of(self.filter, self.variant, self.device, self.params, self.knobs, self.edits)
+
+    @property
+    def counted(self) -> Shape:
+        """The shape of the input, or of the part of it, whose work was counted."""
+        return self.counted_shape or self.shape
 
     @cached_property
     def job(self) -> Comparable:

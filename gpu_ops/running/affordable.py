@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from gpu_ops.input_kinds import INPUT_KINDS, OF_PART, Shape, Spans, centred
+from gpu_ops.input_kinds import INPUT_KINDS, Shape, Spans, centred
 from gpu_ops.io import crop
 from gpu_ops.plan import Launch, Plan
 from gpu_ops.run_key import RunKey
@@ -119,7 +119,7 @@ def exact_crop(filter: Filter, task: Task, whole: Shape, place: tuple[int, ...])
 
 def cut_note(whole: Input, spans: Spans) -> str:
     """A note about the cut, in words: "simulated on the centre 256 x 256 of 512 x 512"."""
-    text = OF_PART + ("the centre {part} of {whole}" if is_centre(whole, spans) else "{part} of {whole}")
+    text = f"simulated on {'the centre ' if is_centre(whole, spans) else ''}{{part}} of {{whole}}"
     extents = tuple(stop - start for start, stop in spans)
     return text.format(part=_size(extents, whole), whole=_size(whole.array.shape, whole))
 

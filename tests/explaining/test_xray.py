@@ -488,7 +488,7 @@ def test_a_fault_gives_exit_code_3(capsys: pytest.CaptureFixture[str], tmp_path:
     kernel = tmp_path / "faulty.cu"
     kernel.write_text(find_wrong("mean1d.shared.missing_barrier").text())
     code, out, _ = _call(capsys, "mean", "shared", *SMALL, "--kernel", str(kernel))
-    assert code == 3 and "error: mean1d/3_shared.cu:" in out and "read-after-write hazard" in out
+    assert code == 3 and "error: faulty.cu:" in out and "read-after-write hazard" in out
 
 
 def test_a_kernel_that_stops_itself_gives_exit_code_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

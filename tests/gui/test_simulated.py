@@ -556,7 +556,8 @@ def test_the_work_of_a_part_is_not_compared_with_that_of_the_whole(window: MainW
     whole_work = {**COUNTERS, "thread_instructions": 32 * COUNTERS["warp_instructions"]}
     bring(window, engine, simulated("naive", counters=whole_work), picture())
     part_work = {name: count / 4 for name, count in whole_work.items()}
-    bring(window, engine, simulated("constant", notes=[note], shape=[40, 60], counters=part_work), picture())
+    part = {"notes": [note], "counted_shape": [40, 60], "counters": part_work}
+    bring(window, engine, simulated("constant", **part), picture())
     entries = window.controller.results.entries()
     whole, part = (next(e for e in entries if e.variant == v) for v in ("naive", "constant"))
     assert part.part == (40, 60) and whole.part == () and part_text(part) == "of 60 × 40"  # noqa: RUF001

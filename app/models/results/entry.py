@@ -14,7 +14,7 @@ from app.models.results.row_differences import BETWEEN
 from gpu_ops import FILTERS
 from gpu_ops.counters import value_of
 from gpu_ops.device_names import is_simulated
-from gpu_ops.input_kinds import INPUT_KINDS, OF_PART
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.report.kernel_age import has_older_kernels
 from gpu_ops.report.rows import Row
 from gpu_ops.report.speedups import fair_bars
@@ -109,9 +109,9 @@ class Entry:
     def part(self) -> tuple[int, ...]:
         """The extents of the part of the input that a simulated GPU ran; () for all of it."""
         row = self.row
-        if row is None or not any(note.startswith(OF_PART) for note in row.notes):
+        if row is None or not row.counted_shape:
             return ()
-        return INPUT_KINDS[FILTERS.find(row.filter).accepts].spatial(row.shape)
+        return INPUT_KINDS[FILTERS.find(row.filter).accepts].spatial(row.counted_shape)
 
     @property
     def counters(self) -> Mapping[str, int]:
