@@ -15,7 +15,7 @@ FLOATS = Rule(
 
 def on_tensors(device: Device, function: Callable[..., Any]) -> Callable[..., None]:
     """`function` of tensors as a function of the device's arrays, whose memory the tensors share. Its work is put into
-    CuPy's current stream; PyTorch takes memory for what lies between from an allocator of its own. Raises
+    CuPy's current stream; PyTorch has an allocator of its own for intermediate results. Raises
     LibraryMissing without PyTorch or CuPy."""
     torch, cuda = device.library("torch"), device.library("cupy").cuda
 

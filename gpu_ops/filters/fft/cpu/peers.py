@@ -18,7 +18,7 @@ from gpu_ops.types import Rule, Variant
 
 CUFFT = "cuFFT (CuPy)"
 CUPY = "The library's own transforms (cuFFT), planned in advance; half spectra, as on the CPU."
-TORCH = "cuFFT as torch.fft calls it; what lies beside the transforms is computed by CuPy."
+TORCH = "cuFFT as torch.fft calls it; CuPy computes the other steps."
 BESIDE = " Levels take elementwise kernels before and after it."
 PLAIN = ("spectrum", "spectrogram", "round trip")
 """The results that need little more than the transform itself."""
