@@ -107,7 +107,9 @@ def torch_pool(device: Device, task: Task) -> Plan:
     places = [device.upload(border_indices(border, -(window // 2), n + window // 2, n)) for n in task.meta.shape[:2]]
 
     def planes(tensor: Any) -> Any:
-        return (tensor if tensor.ndim > 2 else tensor[..., None]).permute(2, 0, 1)[None]
+        return tensor.reshape(1, *tensor.shape[:2], -1).permute(
+            0, 3, 1, 2
+        )  # an output in another order is filled wrong
 
     def pool(samples: Any, means: Any, rows: Any, columns: Any) -> None:
         if border != "zero":
