@@ -14,15 +14,9 @@ import numpy as np
 
 from gpu_ops import processes
 from gpu_ops.errors import KernelError, KernelscopeError, counted, plain, shortened
-from gpu_ops.explaining.comparison import sentences_json
-from gpu_ops.explaining.sentences import explain
-from gpu_ops.explaining.xray import as_dict
-from gpu_ops.own_kernels.arguments import summary
-from gpu_ops.own_kernels.launching import Extents, OwnLaunch, simulate
-from gpu_ops.own_kernels.sources import read_file
-from gpu_ops.progress import Limit, limited
 
 SERVE = "from gpu_ops.own_kernels.launch_process import serve; serve()"
+Extents = tuple[int, int, int]
 MiB = 1 << 20
 GRACE = 1.5
 """Seconds after its limit until the process is ended: the kernel could not be stopped from within."""
@@ -118,6 +112,8 @@ class Launcher:
 def serve() -> None:
     """Answer requests until the caller is gone."""
     requests, answers = processes.serving()
+    from gpu_ops.own_kernels import launching  # noqa: F401, PLC0415 - while the first request is still written
+
     while True:
         processes.send(answers, asdict(_answer(Request(**requests.get()))))
 
@@ -134,6 +130,15 @@ def _answer(request: Request) -> Answer:
 
 def launch(request: Request) -> Answer:
     """Run the launch under its limits and save its arrays. Raises what own_kernels.launching.simulate raises."""
+    # Here, because the caller of this process needs none of it, and starts sooner without.
+    from gpu_ops.explaining.comparison import sentences_json
+    from gpu_ops.explaining.sentences import explain
+    from gpu_ops.explaining.xray import as_dict
+    from gpu_ops.own_kernels.arguments import summary
+    from gpu_ops.own_kernels.launching import OwnLaunch, simulate
+    from gpu_ops.own_kernels.sources import read_file
+    from gpu_ops.progress import Limit, limited
+
     grid, block = ((int(x), int(y), int(z)) for x, y, z in (request.grid, request.block))
     with limited(Limit(request.seconds, int(request.mebibytes * MiB))):
         own = OwnLaunch(

@@ -49,8 +49,8 @@ class Parameter:
 
 
 def parameters(declared: Declared, instance: str = "") -> tuple[Parameter, ...]:
-    """The parameters of a kernel. A template's own types are those of the `instance`, such as "reduce<int>": its first
-    type stands for every type that C does not name."""
+    """The parameters of a kernel. Of a template's `instance`, such as "reduce<int>", the first type is taken for each
+    type that C does not name."""
     inner = instance[instance.find("<") + 1 : instance.rfind(">")] if "<" in instance else ""
     types = [C_TYPES[t] for part in inner.split(",") if (t := " ".join(part.split())) in C_TYPES]
     return tuple(_parameter(text, types[0] if types and declared.template else "") for text in declared.params)

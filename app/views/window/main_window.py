@@ -100,7 +100,6 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
         importing = ImportController(controller, settings, self)
-        self.refusal = InputRefusal(controller, self)
         self.context = context = Context(
             controller,
             importing,
@@ -245,6 +244,7 @@ class MainWindow(QMainWindow):
             changed.connect(self._share_letters)
         show = context.messages.show_message
         context.importing.message.connect(lambda kind, text, details, about: show(kind, text, details, about, True))
+        self.refusal = InputRefusal(controller, self)
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
         for speaker in (controller, context.playback, context.frames):
