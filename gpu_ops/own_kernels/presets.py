@@ -16,7 +16,7 @@ C_TYPES: Mapping[str, str] = {
     **{"float": "float32", "double": "float64", "half": "float16", "__half": "float16", "bool": "bool"},
     **{"char": "int8", "signed char": "int8", "unsigned char": "uint8", "uchar": "uint8"},
     **{"short": "int16", "unsigned short": "uint16", "ushort": "uint16"},
-    **{"int": "int32", "long": "int64", "long long": "int64", "ptrdiff_t": "int64"},
+    **{"int": "int32", "long": "int64", "long long": "int64", "long long int": "int64", "ptrdiff_t": "int64"},
     **{"unsigned": "uint32", "unsigned int": "uint32", "uint": "uint32"},
     **{"unsigned long": "uint64", "unsigned long long": "uint64", "size_t": "uint64"},
     **{f"{sign}int{bits}_t": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
