@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.devices.sim import schedule
 from gpu_ops.devices.sim.launch import Options
+from gpu_ops.devices.sim.scheduling import schedule
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Finding
 from tests.sim.bench import Case, Empty, Outcome, launch

@@ -11,7 +11,6 @@ import numpy as np
 
 from gpu_ops.devices.sim import warp
 from gpu_ops.devices.sim.access import GlobalMemory
-from gpu_ops.devices.sim.barriers import NamedBarriers
 from gpu_ops.devices.sim.copies import Copies
 from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.findings import Findings, frame_places
@@ -19,6 +18,7 @@ from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes, whole_mask
 from gpu_ops.devices.sim.printing import format_call, text_at
 from gpu_ops.devices.sim.ptx.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOWS
 from gpu_ops.devices.sim.ptx.sites import Site
+from gpu_ops.devices.sim.scheduling.barriers import NamedBarriers
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.errors import KernelError, counted
 

@@ -15,9 +15,11 @@ from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
 from gpu_ops.devices.sim.memory import Memory, Region, Table
-from gpu_ops.devices.sim.meter import Meter
+from gpu_ops.devices.sim.ptx.emit import Code
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, plain_name
-from gpu_ops.devices.sim.schedule import Scheduler
+from gpu_ops.devices.sim.scheduling.late import LateScheduler
+from gpu_ops.devices.sim.scheduling.meter import Meter
+from gpu_ops.devices.sim.scheduling.schedule import Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.devices.sim.traces import Recorder, Tracing
@@ -44,13 +46,15 @@ class Options:
     """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same element, in all
     batches or in a sample; bounds and alignment are always checked. `counters` count by source line; counts of a sample
     are scaled to all batches. `budget` is the maximum number of warp instructions of a launch. `reverse` runs
-    everything in another order, which must not change the result. `coalescing` also counts the transactions of an older
-    GPU. `tracing` records every access of a few warps in the counted batches."""
+    everything in another order, which must not change the result; `late`, a seed, in an order that is adversarial for
+    blocks that read what others publish. `coalescing` also counts the transactions of an older GPU. `tracing` records
+    every access of a few warps in the counted batches."""
 
     checks: Extent = "full"
     counters: Extent = "off"
     budget: float = 2e9
     reverse: bool = False
+    late: int = 0
     coalescing: Rule = "today"
     tracing: Tracing | None = None
 
@@ -89,7 +93,7 @@ def run_launch(
         batch = Batch(layout, launch_data, global_memory, shared, findings, counting, meter.poll)
         try:
             with np.errstate(all="ignore"):
-                Scheduler(loaded.code, batch, meter, options.reverse).run()
+                _scheduler(loaded.code, batch, meter, options).run()
         except KernelError as error:
             error.findings = tuple(findings.found)
             raise
@@ -103,6 +107,12 @@ def run_launch(
     if recorder is not None:
         findings.traces = recorder.traces()
     return findings
+
+
+def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options) -> Scheduler:
+    if options.late:
+        return LateScheduler(code, batch, meter, options.late)
+    return Scheduler(code, batch, meter, options.reverse)
 
 
 def _check_local(loaded: LoadedKernel) -> None:

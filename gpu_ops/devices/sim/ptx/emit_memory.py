@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpu_ops.devices.sim.atomics import OPERATIONS
-from gpu_ops.devices.sim.ptx.flow import is_named
+from gpu_ops.devices.sim.ptx.flow import is_named, is_strong
 from gpu_ops.devices.sim.ptx.opcodes import NUMPY, refused
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
 
@@ -25,6 +25,7 @@ class MemoryOperations:
 
     if TYPE_CHECKING:
         codes: dict[str, str]
+        depends: bool
 
         def value(self, operand: Operand, code: str) -> str: ...
         def emit(self, text: str) -> None: ...
@@ -63,6 +64,7 @@ class MemoryOperations:
         nbytes = int(code[1:]) * count
         base, offset = self._memory(line, line.args[1], space)
         site = self.site(line, space, offset, "reads", nbytes)
+        self.depends |= is_strong(line) and space != "shared"
         self.emit(f"got = S.load_{space}(L, {site}, {base}, A.{code}, {count})")
         targets = line.args[0].items if isinstance(line.args[0], Vec) else (line.args[0],)
         for place, target in enumerate(targets):
@@ -113,6 +115,7 @@ class MemoryOperations:
         site = self.site(line, space, offset, "changes", int(code[1:]))
         values = ", ".join(self.value(item, code) for item in operands)
         needs_result = has_result and self.is_read(line.args[0])
+        self.depends |= needs_result and space != "shared"
         call = f"S.atomic_{space}(L, {site}, {base}, A.{code}, {operation!r}, [{values}], {needs_result})"
         if needs_result:
             self.assign(line.args[0], call, code)

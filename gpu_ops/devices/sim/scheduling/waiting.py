@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_ops.devices.sim.barriers import WaitingLanes
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, whole_mask
 from gpu_ops.devices.sim.ptx.program import Instruction
+from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes
 from gpu_ops.devices.sim.warp import missing
 
 

@@ -3,18 +3,17 @@ divergent lanes reconverge as soon as possible."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
-from gpu_ops.devices.sim.barriers import WaitingLanes, report_divergence
 from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.lanes import Array, Lanes, pick, union, whole_mask, whole_size
-from gpu_ops.devices.sim.meter import Meter, limit_error
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.flow import is_named
 from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
-from gpu_ops.devices.sim.waiting import WarpWait, released_lanes, report_incomplete
+from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_divergence
+from gpu_ops.devices.sim.scheduling.groups import Frame, Group
+from gpu_ops.devices.sim.scheduling.meter import Meter, limit_error
+from gpu_ops.devices.sim.scheduling.waiting import WarpWait, released_lanes, report_incomplete
 from gpu_ops.errors import LimitReached
 
 FEW = 8
@@ -23,24 +22,6 @@ SMALLEST = 2048
 """Packing gains nothing in a batch with fewer lanes."""
 PATIENCE, TURN = 64, 16
 """The steps that lanes may spin while others wait, and the steps that the others then get."""
-
-
-@dataclass(eq=False)
-class Frame:
-    """Registers of a group, for the whole batch or for packed lanes. For packed lanes `origin` has, by register number,
-    the batch's array and the values taken from it: values that have not changed are not written back."""
-
-    values: list[Array | None]
-    index: Array | None = None
-    origin: dict[int, tuple[Array, Array]] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class Group:
-    """Lanes that run together, and the frame of their registers."""
-
-    lanes: Lanes
-    frame: Frame
 
 
 class Scheduler:
@@ -60,13 +41,22 @@ class Scheduler:
         whole = layout.threads == layout.width
         first = Lanes(layout) if whole else Lanes(layout, mask=layout.exist)
         self._arrive(0, Group(first, self.main))
-        while True:
-            if self.ready:
-                self._step(self._next())
-            elif self.parked:
-                self._release()
-            else:
-                return
+        while self._turn():
+            pass
+
+    def _turn(self) -> bool:
+        """Let some lanes continue. Returns whether there were any."""
+        if self.ready:
+            self._step(self._next())
+        elif self.parked:
+            self._release()
+        else:
+            return False
+        return True
+
+    def _waiting_places(self) -> tuple[dict[int, Group], ...]:
+        """All waiting groups, by block."""
+        return self.ready, self.parked
 
     def _next(self) -> int:
         """The block to run: the lowest (the highest if descending), unless its lanes only spin, waiting for others."""
@@ -95,7 +85,7 @@ class Scheduler:
             self._join(self.ready, number, self.parked.pop(number))
             group = self._fullest(self.ready.pop(number))
         if code.block.end == "barrier" or (code.block.syncs_warp and not self._is_complete(code, group)):
-            self._suspend(number, group)
+            self._wait_in(self.parked, number, group)
             return
         self._run(code, group)
 
@@ -130,7 +120,7 @@ class Scheduler:
 
     def _is_needed(self, number: int, group: Group) -> bool:
         """Whether another group in the same frame will read this register."""
-        for waiting in (self.ready, self.parked):
+        for waiting in self._waiting_places():
             for block, other in waiting.items():
                 if other.frame is group.frame and number in self.code.blocks[block].live_in:
                     return True
@@ -278,7 +268,7 @@ class Scheduler:
 
     def _is_complete(self, code: BlockCode, group: Group) -> bool:
         """Whether a warp-wide instruction may run: all lanes in its mask are here, or no other group exists."""
-        if not self.ready and not self.parked:
+        if not any(self._waiting_places()):
             return True
         if group.lanes.mask is None and not group.lanes.packed:
             return True
@@ -296,11 +286,12 @@ class Scheduler:
         assert isinstance(operand, Imm)
         return np.array([[operand.value & 0xFFFFFFFF]], np.uint32).view(np.int32)
 
-    def _suspend(self, number: int, group: Group) -> None:
+    def _wait_in(self, waiting: dict[int, Group], number: int, group: Group) -> None:
+        """Let a group wait, with its registers in those of the batch."""
         if group.lanes.packed:
             self._unpack(group, number)
             group = Group(Lanes(self.batch.layout, mask=whole_mask(group.lanes)), self.main)
-        self._join(self.parked, number, group)
+        self._join(waiting, number, group)
 
     def _release(self) -> None:
         """No group is ready: release lanes that wait for their warp; if all groups are at barriers, open these."""
@@ -322,6 +313,11 @@ class Scheduler:
         self.batch.shared.barrier(None)
         for number, group in sorted(waiting.items()):
             self._run(self.code.blocks[number], self._fullest(group))
+
+    def _release_complete(self) -> bool:
+        """Release lanes whose warp or barrier is complete. Returns whether there were any."""
+        named = self._waiting(True)
+        return self._release_warps() or bool(named and self._open(named)) or self._release_whole_blocks()
 
     def _at_warps(self) -> dict[int, WarpWait]:
         """The groups that wait at warp-wide instructions, lowest first."""
