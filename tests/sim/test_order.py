@@ -1,4 +1,4 @@
-"""Kernels whose blocks wait for others, in orders that real GPUs may take: wrong ones are found, right ones stay right."""
+"""Kernels whose blocks wait for others, in adversarial orders: wrong ones are found, right ones stay right."""
 
 from __future__ import annotations
 

@@ -267,6 +267,10 @@ class Batch:
     def warp_barrier(self, lanes: Lanes, mask: Array) -> None:
         self.shared.warp_barrier(lanes, mask, self.alive)
 
+    def fence(self, lanes: Lanes) -> None:
+        if self.memory.races is not None:
+            self.memory.races.fence(lanes)
+
     def arrive(self, lanes: Lanes, site: Site, number: Array, threads: Array) -> None:
         self.meetings.arrive(lanes, site.place, number, threads)
 

@@ -24,6 +24,7 @@ class BatchLayout:
         self.threads = block[0] * block[1] * block[2]
         self.width = -(-self.threads // WARP) * WARP
         self.warps = self.width // WARP
+        self.thread_bits = (self.width - 1).bit_length()
 
     @cached_property
     def numbers(self) -> Array:

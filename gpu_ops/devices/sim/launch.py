@@ -14,9 +14,10 @@ from gpu_ops.devices.sim.batch import Batch, LaunchData
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
-from gpu_ops.devices.sim.memory import Memory, Region, Table
+from gpu_ops.devices.sim.memory import MOST_UNITS, Memory, Region, Table, Track
 from gpu_ops.devices.sim.ptx.emit import Code
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, plain_name
+from gpu_ops.devices.sim.races import Races, Signals
 from gpu_ops.devices.sim.scheduling.late import LateScheduler
 from gpu_ops.devices.sim.scheduling.meter import Meter
 from gpu_ops.devices.sim.scheduling.schedule import Scheduler
@@ -69,10 +70,11 @@ def run_launch(
     findings = Findings(loaded.entry.name)
     _check_local(loaded)
     params, regions, textures = _pack(launch, loaded, memory)
-    table = Table([*regions, *variables.values(), *memory.others([*regions, *variables.values()])])
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
-    for region in variables.values():
-        region.owners = None
+    others = memory.others([*regions, *variables.values()])
+    table = Table([*regions, *variables.values(), *others])
+    if options.checks != "off":
+        _track(loaded, {r.name: r for r in regions} | dict(variables), others)
     symbols = {name: region.low for name, region in variables.items()}
     launch_data = LaunchData(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
@@ -81,7 +83,8 @@ def run_launch(
     if options.tracing is not None:
         recorder = Recorder(options.tracing, launch.kernel.compiled.source, table, tuple(variables.values()), names)
     counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
-    done = 0
+    signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, loaded.code.depends)
+    done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks))
     for part in _batches(launch, shared_bytes, loaded, options):
         layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks)
@@ -89,7 +92,9 @@ def run_launch(
         counting = counters if part.weight else None
         if counting is not None:
             counting.weight = part.weight
-        global_memory = GlobalMemory(table, findings, part.checks)
+        shared.time = time
+        races = Races(layout, shared, findings, signals, lambda site: sites[site].place.line) if part.checks else None
+        global_memory = GlobalMemory(table, findings, races)
         batch = Batch(layout, launch_data, global_memory, shared, findings, counting, meter.poll)
         try:
             with np.errstate(all="ignore"):
@@ -97,7 +102,7 @@ def run_launch(
         except KernelError as error:
             error.findings = tuple(findings.found)
             raise
-        done += layout.blocks
+        done, time = done + layout.blocks, shared.time
         advance(done, blocks)
     _settle(regions)
     findings.counters = {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed}
@@ -107,6 +112,24 @@ def run_launch(
     if recorder is not None:
         findings.traces = recorder.traces()
     return findings
+
+
+def _track(loaded: LoadedKernel, named: Mapping[str, Region], others: list[Region]) -> None:
+    """Prepare to find races in what the kernel may both read and write."""
+    regions = [*named.values(), *others]
+    for region in regions:
+        region.owners = region.track = None
+
+    def bases(names: frozenset[str]) -> set[int]:
+        known = {named[name].base for name in names if name in named}
+        return known if names <= named.keys() else {r.base for r in regions}
+
+    both = bases(loaded.reads) & bases(loaded.writes)
+    tracks: dict[int, Track] = {}
+    for region in regions:
+        unit = min(loaded.global_unit, region.itemsize)
+        if region.base in both and len(region.data) <= MOST_UNITS * unit:
+            region.track = tracks.setdefault(region.base, Track(unit, len(region.data)))
 
 
 def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options) -> Scheduler:

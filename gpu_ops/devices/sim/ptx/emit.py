@@ -26,7 +26,7 @@ from gpu_ops.progress import advance
 Array = np.ndarray[Any, Any]
 POLLED = 32
 """A block checks for limits after this many instructions."""
-NOTHING = {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
+NOTHING = {"prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
 NOTHING |= {"griddepcontrol"}
 
 
@@ -59,8 +59,8 @@ class BlockCode:
 @dataclass(frozen=True, eq=False)
 class Code:
     """A kernel ready to run. `zeros` are the initial values of the registers, `numbers` the registers' numbers by name.
-    Lanes in `spin_blocks` may wait for other threads, which publish in `publishers` or have just done so. `depends`: blocks
-    of the grid may read what others publish. `live_registers` is the maximum number of registers that are live
+    Lanes in `spin_blocks` may wait for other threads, which publish in `publishers` or have just done so. `depends`:
+    blocks of the grid may read what others publish. `live_registers` is the maximum number of registers that are live
     at once."""
 
     blocks: tuple[BlockCode, ...]
@@ -329,7 +329,9 @@ class Emitter(MemoryOperations):
         """An expression for a new site in the functions."""
         ordered = bool({"volatile", "relaxed", "acquire", "release"} & set(line.op))
         is_ordered = ordered and line.op[0] in ("ld", "st")  # atomics are "relaxed" in the newer dialect only
-        self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered))
+        waits = (self.block.number, self.line_number) in self.waits
+        releases = bool({"release", "acq_rel"} & set(line.op))
+        self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered, waits, releases))
         return f"SITES[{len(self.sites) - 1}]"
 
     HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {**MemoryOperations.HANDLERS, "mov": _move}

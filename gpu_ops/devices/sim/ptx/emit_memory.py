@@ -189,6 +189,11 @@ class MemoryOperations:
         elif arrivals or "arrive" in line.op or "red" in line.op:
             raise refused(line)
 
+    def _fence(self, line: Instruction) -> None:
+        """membar.gl · fence.acq_rel.gpu: for other blocks; within a block accesses are in order anyway."""
+        if not {"cta", "proxy", "cluster"} & set(line.op):
+            self.emit("S.fence(L)")
+
     def _texture(self, line: Instruction) -> None:
         """tex.2d.v4.f32.f32 {r, g, b, a}, [texture, {x, y}]"""
         result, source = line.args[0], line.args[1]
@@ -231,6 +236,8 @@ class MemoryOperations:
         "activemask": _active_mask,
         "bar": _barrier,
         "barrier": _barrier,
+        "membar": _fence,
+        "fence": _fence,
         "tex": _texture,
         "system": _system,
         "trap": _trap,

@@ -1,0 +1,61 @@
+"""Races in global memory are found, on their line; correct kernels raise nothing in any order."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_ops.devices.sim.launch import Options
+from tests.sim.bench import Case, Outcome, launch
+from tests.sim.table import text
+
+SOURCE = text("races.cu")
+BLOCKS, N = 6, 6 * 128
+UNFENCED = "read-after-write hazard, missing __threadfence()"
+RACES = {
+    "no_fence": (UNFENCED, "reads sums[0], which block 0 wrote in line 16 and signalled with no __threadfence()"),
+    "no_fence_volatile": (UNFENCED, "reads sums[1], which block 1 wrote in line 29"),
+    "no_fence_counts": (UNFENCED, "reads sums["),
+    "no_fence_chain": (UNFENCED, "reads sums[0], which block 0 wrote in line "),
+    "relaxed_chain": (UNFENCED, "reads sums[0], which block 0 wrote in line "),
+    "narrow_fence": (UNFENCED, "reads sums[0], which block 0 wrote in line "),
+    "within_a_block": (
+        "read-after-write hazard in global memory",
+        "reads sums[127], which thread 127 wrote with no __syncthreads() in between",
+    ),
+    "read_then_written": (
+        "write-after-read hazard in global memory",
+        "writes out[0], which thread 88 read with no __syncthreads() in between",
+    ),
+    "within_a_warp": ("read-after-write hazard in global memory", "reads sums[1], which thread 1 wrote with no"),
+    "in_place": ("write-after-read hazard between blocks", "writes out[128], which block 0 read; nothing orders"),
+    "other_block": ("read-after-write hazard between blocks", "reads sums[0], which block 0 wrote in line "),
+    "same_element": ("write-after-write hazard in global memory", "writes out[0], as thread"),
+}
+
+SHOWN_IN = {"no_fence_counts": {"late": 2}}
+"""The order that shows a race, if the usual one does not."""
+
+
+def _launch(kernel: str, right: bool, architecture: str = "sm_75", **options: object) -> Outcome:
+    ints = [np.arange(n, dtype=np.int32) for n in (N, N)] + [np.zeros(n, np.int32) for n in (N, 1, N)]
+    case = Case(SOURCE, kernel, (BLOCKS, 1, 1), (128, 1, 1), ints, defines={"RIGHT": 1} if right else {})
+    return launch(case, f"sim:{architecture}", Options(**options))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_120"])
+@pytest.mark.parametrize("kernel", RACES)
+def test_a_race_is_found(kernel: str, architecture: str) -> None:
+    kind, words = RACES[kernel]
+    line = next(n for n, line in enumerate(SOURCE.splitlines(), 1) if line.endswith(f"//! {kernel}"))
+    outcome = _launch(kernel, False, architecture, **SHOWN_IN.get(kernel, {}))
+    here = [f for f in outcome.findings if f.kind == kind and f.line == line]
+    assert here, [str(f) for f in outcome.findings]
+    assert words in here[0].detail and here[0].severity == "error"
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_120"])
+@pytest.mark.parametrize("kernel", RACES)
+def test_the_corrected_kernel_raises_nothing(kernel: str, architecture: str) -> None:
+    for options in ({}, {"reverse": True}, {"late": 1}, {"late": 2}):
+        assert _launch(kernel, True, architecture, **options).findings == ()
