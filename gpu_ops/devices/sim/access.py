@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
-from gpu_ops.devices.sim.lanes import Array, Lanes
+from gpu_ops.devices.sim.lanes import Array, Lanes, bits
 from gpu_ops.devices.sim.memory import NO_OWNER, Region, Table
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.races import Races
@@ -220,7 +220,7 @@ class GlobalMemory:
     ) -> None:
         """Report threads of one block that write different values to one element at once."""
         kept = region.view(stored.dtype.type, stored.shape[1] if stored.ndim > 1 else 1)[index[clash]]
-        differs = np.asarray(kept != stored[clash])
+        differs = np.asarray(bits(kept) != bits(stored[clash]))
         clash = clash[differs.any(axis=-1) if differs.ndim > 1 else differs]
         if len(clash):
             first = int(clash[0])

@@ -249,8 +249,10 @@ class Batch:
 
     # Warp-wide and block-wide operations
 
-    def shuffle(self, lanes: Lanes, site: Site, mode: str, value: Array, by: Array, clamp: Array) -> Any:
-        return warp.shuffle(lanes, site, self.findings, mode, value, by, clamp)
+    def shuffle(
+        self, lanes: Lanes, site: Site, mode: str, value: Array, by: Array, clamp: Array, mask: Array | None
+    ) -> Any:
+        return warp.shuffle(lanes, site, self.findings, mode, value, by, clamp, mask)
 
     def vote(self, lanes: Lanes, mode: str, predicate: Array, mask: Array) -> Array:
         return warp.vote(lanes, mode, predicate, mask)
@@ -267,8 +269,9 @@ class Batch:
     def warp_barrier(self, lanes: Lanes, mask: Array) -> None:
         self.shared.warp_barrier(lanes, mask, self.alive)
 
-    def fence(self, lanes: Lanes) -> None:
-        if self.memory.races is not None:
+    def fence(self, lanes: Lanes, in_block: bool) -> None:
+        self.shared.fence(lanes)
+        if self.memory.races is not None and not in_block:
             self.memory.races.fence(lanes)
 
     def arrive(self, lanes: Lanes, site: Site, number: Array, threads: Array) -> None:

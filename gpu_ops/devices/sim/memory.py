@@ -128,13 +128,13 @@ class Memory:
 
 class Track:
     """The accesses of a launch to an allocation, in units of `unit` bytes: stamps (see `races`) of the last write, of
-    the last read, and of the last read of another thread; whether that write is `ordered`, and its site."""
+    the last read, and of the last read of another thread; the kind of that write, and its site."""
 
     def __init__(self, unit: int, nbytes: int) -> None:
         units = -(-nbytes // unit)
         self.unit = unit
         self.writes, self.reads, self.others = (np.full(units, NEVER, np.int64) for _ in range(3))
-        self.ordered = np.zeros(units, np.bool_)
+        self.kinds = np.zeros(units, np.int8)
         self.sites = np.zeros(units, np.int32)
 
 

@@ -21,6 +21,8 @@ from gpu_ops.devices.sim.shared import SharedMemory
 GLOBAL = " in global memory"
 BETWEEN = " between blocks"
 UNFENCED = ", missing __threadfence()"
+PLAIN, SIGNAL, COUNT = range(3)
+"""Kinds of writes: stores, stores that are volatile or have a memory order, atomics without a result."""
 
 
 class Signals:
@@ -88,7 +90,7 @@ class Races:
             return
         touch = self._touch(lanes, site, region, start)
         track = touch.track
-        self._against(touch, track.writes, "write", within=not site.is_ordered)
+        self._against(touch, track.writes, "write", not site.is_ordered, SIGNAL if site.is_ordered else COUNT)
         stamps = touch.time << 32 | touch.threads
         before = track.reads[touch.units]
         differs = (before >= 0) & ((before & THREAD) != touch.threads)
@@ -105,20 +107,20 @@ class Races:
             self._against(touch, track.writes, "write")
             self._against(touch, track.reads, "read")
             self._against(touch, track.others, "read")
-        self._note_write(touch, site.is_ordered)
+        self._note_write(touch, SIGNAL if site.is_ordered else PLAIN)
 
     def atomic(self, lanes: Lanes, site: Site, region: Region, start: Array, counts: bool) -> None:
         """Check and note an atomic; `counts`: without a result."""
         touch = self._touch(lanes, site, region, start)
         self._against(touch, touch.track.writes, "write")
         if counts:
-            self._note_write(touch, True)
+            self._note_write(touch, COUNT)
         else:
             touch.track.writes[touch.units] = NEVER
 
-    def _note_write(self, touch: _Touch, ordered: bool) -> None:
+    def _note_write(self, touch: _Touch, kind: int) -> None:
         touch.track.writes[touch.units] = touch.time << 32 | touch.threads
-        touch.track.ordered[touch.units] = ordered
+        touch.track.kinds[touch.units] = kind
         touch.track.sites[touch.units] = touch.site.number
 
     def _of(self, lanes: Lanes) -> Array:
@@ -138,16 +140,19 @@ class Races:
 
     # Conflicts
 
-    def _against(self, touch: _Touch, stamps: Array, rival: str, within: bool = True) -> None:
-        """Report the units of a touch that another thread accessed before with nothing that orders the two."""
+    def _against(self, touch: _Touch, stamps: Array, rival: str, within: bool = True, most: int = PLAIN) -> None:
+        """Report the units of a touch that another thread accessed before with nothing that orders the two; `within`:
+        also in one block; `most`: the highest kind of write that counts."""
         before = stamps[touch.units]
         bad = np.flatnonzero((before >= 0) & ((before & THREAD) != touch.threads))
+        kinds = touch.track.kinds[touch.units[bad]] if rival == "write" else np.zeros(len(bad), np.int8)
+        bad, kinds = bad[kinds <= most], kinds[kinds <= most]
         if not len(bad):
             return
         width = self.layout.width
         who, time, me = before[bad] & THREAD, before[bad] >> 32, touch.threads[bad]
         mine, its = me // width, who // width
-        ordered = touch.track.ordered[touch.units[bad]] if rival == "write" else np.zeros(len(bad), np.bool_)
+        ordered = kinds > PLAIN
         same = mine == its
         here = same & ~ordered & self._unordered(me, who, time)
         apart = ~same & ~ordered & ~self._signalled(mine, its, time, rival)

@@ -17,7 +17,7 @@ from gpu_ops.devices.sim.ptx import arithmetic, floating
 from gpu_ops.devices.sim.ptx.emit_memory import MemoryOperations
 from gpu_ops.devices.sim.ptx.flow import Block, results
 from gpu_ops.devices.sim.ptx.inline import Flat, is_special
-from gpu_ops.devices.sim.ptx.loops import spin_blocks, waiting_reads
+from gpu_ops.devices.sim.ptx.loops import spin_blocks, waiting_lines
 from gpu_ops.devices.sim.ptx.opcodes import NUMPY, computation, refused
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -82,7 +82,7 @@ class Emitter(MemoryOperations):
         names = sorted({r for b in blocks for r in b.uses | b.defines | b.live_in})
         self.numbers = {name: n for n, name in enumerate(names)}
         self.codes = self._codes(names)
-        self.waits = waiting_reads(blocks)
+        self.waits = waiting_lines(blocks)
         self.depends = False
         self.constants: dict[str, Array] = {}
         self.sites: list[Site] = []
@@ -329,7 +329,7 @@ class Emitter(MemoryOperations):
         """An expression for a new site in the functions."""
         ordered = bool({"volatile", "relaxed", "acquire", "release"} & set(line.op))
         is_ordered = ordered and line.op[0] in ("ld", "st")  # atomics are "relaxed" in the newer dialect only
-        waits = (self.block.number, self.line_number) in self.waits
+        waits = (self.block.number, self.line_number) in self.waits or "acquire" in line.op
         releases = bool({"release", "acq_rel"} & set(line.op))
         self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered, waits, releases))
         return f"SITES[{len(self.sites) - 1}]"

@@ -140,7 +140,8 @@ class MemoryOperations:
         site = self.site(line, "warp", 0, "shuffles", 4)
         code = self.codes[targets[0].name] if isinstance(targets[0], Reg) and targets[0].name in self.codes else "i4"
         values = ", ".join((self.value(line.args[1], code), *(self.value(a, "i4") for a in line.args[2:4])))
-        self.emit(f"got = S.shuffle(L, {site}, {line.op[2]!r}, {values})")
+        mask = "None" if line.args[-1] == Imm(-1) else self.value(line.args[-1], "i4")
+        self.emit(f"got = S.shuffle(L, {site}, {line.op[2]!r}, {values}, {mask})")
         self.assign(targets[0], "got[0]", code)
         if len(targets) > 1:
             self.assign(targets[1], "got[1]", "p")
@@ -190,9 +191,9 @@ class MemoryOperations:
             raise refused(line)
 
     def _fence(self, line: Instruction) -> None:
-        """membar.gl · fence.acq_rel.gpu: for other blocks; within a block accesses are in order anyway."""
-        if not {"cta", "proxy", "cluster"} & set(line.op):
-            self.emit("S.fence(L)")
+        """membar.gl · fence.acq_rel.gpu · membar.cta, which orders accesses for the own block only"""
+        if not {"proxy", "cluster", "mbarrier_init"} & set(line.op):
+            self.emit(f"S.fence(L, {'cta' in line.op})")
 
     def _texture(self, line: Instruction) -> None:
         """tex.2d.v4.f32.f32 {r, g, b, a}, [texture, {x, y}]"""

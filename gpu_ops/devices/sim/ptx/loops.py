@@ -31,9 +31,9 @@ def _watches(line: Instruction) -> bool:
     return is_strong(line) and line.op[0] in ("atom", "ld")
 
 
-def waiting_reads(blocks: list[Block]) -> frozenset[tuple[int, int]]:
-    """The reads (block, index of the line) that wait for another thread: atomics and ordered loads in a loop that ends
-    when their value changes."""
+def waiting_lines(blocks: list[Block]) -> frozenset[tuple[int, int]]:
+    """The lines (block, index) that wait for another thread: atomics and ordered loads in a loop that ends when their
+    value changes, and the ordered stores of such a loop."""
     found: set[tuple[int, int]] = set()
     watching = [(b, place) for b in blocks for place, line in enumerate(b.lines) if _watches(line)]
     if not watching:
@@ -42,8 +42,10 @@ def waiting_reads(blocks: list[Block]) -> frozenset[tuple[int, int]]:
     for block, place in watching:
         advance(0, 1)
         around = [body for body in loops if block.number in body]
-        if around and _ends_by(blocks, min(around, key=len), block.lines[place]):
+        if around and _ends_by(blocks, inner := min(around, key=len), block.lines[place]):
             found.add((block.number, place))
+            each = ((n, at, line) for n in inner for at, line in enumerate(blocks[n].lines))
+            found |= {(n, at) for n, at, line in each if line.op[0] == "st" and is_strong(line)}
     return frozenset(found)
 
 

@@ -23,3 +23,11 @@ class Group:
 
     lanes: Lanes
     frame: Frame
+
+
+def fullest(group: Group) -> Group:
+    """The group without its mask if it has all lanes of the batch."""
+    lanes = group.lanes
+    if lanes.mask is not None and lanes.count == lanes.mask.size:
+        return Group(Lanes(lanes.layout), group.frame)
+    return group

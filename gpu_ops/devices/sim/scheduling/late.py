@@ -11,7 +11,7 @@ import numpy as np
 from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, whole_mask
 from gpu_ops.devices.sim.ptx.emit import Code
-from gpu_ops.devices.sim.scheduling.groups import Group
+from gpu_ops.devices.sim.scheduling.groups import Group, fullest
 from gpu_ops.devices.sim.scheduling.meter import Meter
 from gpu_ops.devices.sim.scheduling.schedule import Scheduler
 
@@ -53,6 +53,11 @@ class LateScheduler(Scheduler):
             return True
         return super()._turn()
 
+    def _release_complete(self) -> bool:
+        """Release lanes whose warp or barrier is complete. Returns whether there were any."""
+        named = self._waiting(True)
+        return self._release_warps() or bool(named and self._open(named)) or self._release_whole_blocks()
+
     def _let_go(self) -> None:
         """Let half of the held lanes of one instruction continue."""
         sites = sorted(self.held)
@@ -62,7 +67,7 @@ class LateScheduler(Scheduler):
         go = self._half(mask)
         if (mask & ~go).any():
             self.held[number] = Group(Lanes(self.batch.layout, mask=mask & ~go), self.main)
-        super()._arrive(number, self._fullest(Group(Lanes(self.batch.layout, mask=go), self.main)))
+        super()._arrive(number, fullest(Group(Lanes(self.batch.layout, mask=go), self.main)))
 
     def _half(self, mask: Array) -> Array:
         if self.by_number:

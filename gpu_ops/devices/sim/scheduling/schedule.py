@@ -11,9 +11,15 @@ from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.flow import is_named
 from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
 from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_divergence
-from gpu_ops.devices.sim.scheduling.groups import Frame, Group
+from gpu_ops.devices.sim.scheduling.groups import Frame, Group, fullest
 from gpu_ops.devices.sim.scheduling.meter import Meter, limit_error
-from gpu_ops.devices.sim.scheduling.waiting import WarpWait, released_lanes, report_incomplete
+from gpu_ops.devices.sim.scheduling.waiting import (
+    WarpWait,
+    awaited_lanes,
+    released_lanes,
+    report_ended,
+    report_incomplete,
+)
 from gpu_ops.errors import LimitReached
 
 FEW = 8
@@ -33,6 +39,7 @@ class Scheduler:
         self.main = Frame([None] * len(code.zeros))
         self.ready: dict[int, Group] = {}
         self.parked: dict[int, Group] = {}
+        self.awaited: dict[int, Array] = {}
         self.spin_steps = 0
 
     def run(self) -> None:
@@ -83,9 +90,11 @@ class Scheduler:
         if code.block.syncs_warp and number in self.parked:  # the parked lanes wait for this group
             self.ready[number] = group
             self._join(self.ready, number, self.parked.pop(number))
-            group = self._fullest(self.ready.pop(number))
+            group = fullest(self.ready.pop(number))
         if code.block.end == "barrier" or (code.block.syncs_warp and not self._is_complete(code, group)):
             self._wait_in(self.parked, number, group)
+            if code.block.syncs_warp:
+                self._await(number)
             return
         self._run(code, group)
 
@@ -312,23 +321,29 @@ class Scheduler:
         waiting, self.parked = self.parked, {}
         self.batch.shared.barrier(None)
         for number, group in sorted(waiting.items()):
-            self._run(self.code.blocks[number], self._fullest(group))
-
-    def _release_complete(self) -> bool:
-        """Release lanes whose warp or barrier is complete. Returns whether there were any."""
-        named = self._waiting(True)
-        return self._release_warps() or bool(named and self._open(named)) or self._release_whole_blocks()
+            self._run(self.code.blocks[number], fullest(group))
 
     def _at_warps(self) -> dict[int, WarpWait]:
         """The groups that wait at warp-wide instructions, lowest first."""
         codes = ((n, self.code.blocks[n]) for n in sorted(self.parked))
         return {n: self._wait(code, self.parked[n]) for n, code in codes if code.block.end != "barrier"}
 
+    def _await(self, number: int) -> None:
+        """Note the lanes that a parked group waits for, but for those that are about to end."""
+        blocks, alive = self.code.blocks, self.batch.alive
+        ending = [g.lanes for n, g in self.ready.items() if blocks[n].block.end == "exit" and not blocks[n].block.lines]
+        awaited = awaited_lanes(self._wait(blocks[number], self.parked[number]), alive)
+        awaited = awaited & ~np.logical_or.reduce([np.zeros_like(alive), *map(whole_mask, ending)])
+        self.awaited[number] = self.awaited.get(number, False) | awaited
+
     def _release_warps(self) -> bool:
         """Release lanes that no longer wait for any lane of their warp. Returns whether there were any."""
         waits = self._at_warps()
         going = released_lanes(waits, self.batch.alive) if waits else {}
         for number, go in going.items():
+            if number in self.awaited:
+                lost = self.awaited.pop(number) & ~self.batch.alive
+                report_ended(waits[number], go, lost, self.batch.findings)
             self._release_lanes(number, whole_mask(waits[number].lanes), go)
         return bool(going)
 
@@ -339,14 +354,7 @@ class Scheduler:
             WaitingLanes(blocks[n].block.lines[0].place, g.lanes, whole_mask(g.lanes)) for n, g in self.parked.items()
         ]
         report_incomplete(wait, self.batch.alive, others, self.batch.findings)
-        self._run(blocks[number], self._fullest(group))
-
-    def _fullest(self, group: Group) -> Group:
-        """The group without its mask if it has all lanes of the batch."""
-        lanes = group.lanes
-        if lanes.mask is not None and lanes.count == lanes.mask.size:
-            return Group(Lanes(lanes.layout), group.frame)
-        return group
+        self._run(blocks[number], fullest(group))
 
     def _waiting(self, named: bool) -> dict[int, WaitingLanes]:
         """The lanes that wait at named barriers, or else at barriers of the whole block."""
@@ -387,4 +395,4 @@ class Scheduler:
         self.parked.pop(block)
         if (mask & ~go).any():
             self.parked[block] = Group(Lanes(self.batch.layout, mask=mask & ~go), self.main)
-        self._run(self.code.blocks[block], self._fullest(Group(Lanes(self.batch.layout, mask=go), self.main)))
+        self._run(self.code.blocks[block], fullest(Group(Lanes(self.batch.layout, mask=go), self.main)))
