@@ -28,6 +28,8 @@ RACES = {
         "writes out[0], which thread 88 read with no __syncthreads() in between",
     ),
     "within_a_warp": ("read-after-write hazard in global memory", "reads sums[1], which thread 1 wrote with no"),
+    "read_by_all": ("write-after-read hazard in global memory", "writes out[0], which thread 127 read with no"),
+    "less_the_first": ("write-after-read hazard in global memory", "writes out[0], which thread 127 read with no"),
     "in_place": ("write-after-read hazard between blocks", "writes out[128], which block 0 read; nothing orders"),
     "other_block": ("read-after-write hazard between blocks", "reads sums[0], which block 0 wrote in line "),
     "same_element": ("write-after-write hazard in global memory", "writes out[0], as thread"),

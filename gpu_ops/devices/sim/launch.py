@@ -85,7 +85,7 @@ def run_launch(
     counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
     signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, loaded.code.depends)
     done, time, sites = 0, 0, loaded.code.sites
-    meter = Meter(options.budget, lambda: advance(done, blocks))
+    meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
     for part in _batches(launch, shared_bytes, loaded, options):
         layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks)
         shared = SharedMemory(layout, shared_bytes, loaded.unit, names, findings, part.checks)

@@ -105,8 +105,8 @@ class Races:
         track = touch.track
         if not site.is_ordered:
             self._against(touch, track.writes, "write")
-            self._against(touch, track.reads, "read")
-            self._against(touch, track.others, "read")
+            known = self._against(touch, track.reads, "read")
+            self._against(touch, track.others, "read", but=known)
         self._note_write(touch, SIGNAL if site.is_ordered else PLAIN)
 
     def atomic(self, lanes: Lanes, site: Site, region: Region, start: Array, counts: bool) -> None:
@@ -140,29 +140,42 @@ class Races:
 
     # Conflicts
 
-    def _against(self, touch: _Touch, stamps: Array, rival: str, within: bool = True, most: int = PLAIN) -> None:
+    def _against(
+        self,
+        touch: _Touch,
+        stamps: Array,
+        rival: str,
+        within: bool = True,
+        most: int = PLAIN,
+        but: Array | None = None,
+    ) -> Array:
         """Report the units of a touch that another thread accessed before with nothing that orders the two; `within`:
-        also in one block; `most`: the highest kind of write that counts."""
+        also in one block; `most`: the highest kind of write that counts; `but`: not these.
+        Returns the indices of those that it reported."""
         before = stamps[touch.units]
         bad = np.flatnonzero((before >= 0) & ((before & THREAD) != touch.threads))
         kinds = touch.track.kinds[touch.units[bad]] if rival == "write" else np.zeros(len(bad), np.int8)
-        bad, kinds = bad[kinds <= most], kinds[kinds <= most]
+        counting = kinds <= most if but is None else (kinds <= most) & ~np.isin(bad, but)
+        bad, kinds = bad[counting], kinds[counting]
         if not len(bad):
-            return
+            return bad
         width = self.layout.width
         who, time, me = before[bad] & THREAD, before[bad] >> 32, touch.threads[bad]
         mine, its = me // width, who // width
         ordered = kinds > PLAIN
         same = mine == its
         here = same & ~ordered & self._unordered(me, who, time)
+        if rival == "read" and here.any():
+            here &= ~self._spare(touch, touch.units[bad], who)
         apart = ~same & ~ordered & ~self._signalled(mine, its, time, rival)
         unfenced = apart & self._late(its, time) if rival == "write" else np.zeros(len(bad), np.bool_)
         if ordered.any():
             unfenced = unfenced | (~same & ordered & self._unfenced(mine, its, who, time))
-        if within:
-            self._report(touch, rival, bad[here], who[here], GLOBAL)
+        here &= within
+        self._report(touch, rival, bad[here], who[here], GLOBAL)
         self._report(touch, rival, bad[unfenced], who[unfenced], UNFENCED)
         self._report(touch, rival, bad[apart & ~unfenced], who[apart & ~unfenced], BETWEEN)
+        return np.asarray(bad[here | unfenced | apart])
 
     def _unordered(self, me: Array, who: Array, time: Array) -> Array:
         """Whether no barrier of their block orders two threads."""
@@ -176,6 +189,14 @@ class Races:
             blocks = me // width
             loose &= ~((self.signals.released[blocks] > time) & (self.signals.learned[blocks] > time))
         return np.asarray(loose)
+
+    def _spare(self, touch: _Touch, units: Array, who: Array) -> Array:
+        """Whether a read was probably that of a lane beyond an edge, which loads the last element of its warp and drops
+        it: several lanes read the element at once, and this one does not take part in a store of others."""
+        at_once = touch.track.reads[units] >> 32 == touch.track.others[units] >> 32
+        blocks = len(np.unique(touch.threads // self.layout.width))
+        alone = len(touch.threads) // touch.each <= blocks
+        return np.asarray(at_once & ~np.isin(who, touch.threads) & (not alone))
 
     def _signalled(self, mine: Array, its: Array, time: Array, rival: str) -> Array:
         """Whether the other block has signalled since, after a fence if it wrote, and this one has learned of it."""

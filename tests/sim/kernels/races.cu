@@ -147,3 +147,19 @@ KERNEL same_element(const int* a, int* out, int* sums, unsigned* ticket, int* fl
     out[blockIdx.x] = t;  //! same_element
     flags[blockIdx.x] = 1;
 }
+
+// All threads read an element that one of them then overwrites.
+KERNEL read_by_all(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+    PLACE
+    const int first = out[i - t];
+    ONLY_RIGHT(__syncthreads();)
+    if (t == 0) out[i] = a[i] + first;  //! read_by_all
+    sums[i] = first;
+}
+
+KERNEL less_the_first(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+    PLACE
+    const int first = out[i - t], mine = out[i];
+    ONLY_RIGHT(__syncthreads();)
+    out[i] = mine - first;  //! less_the_first
+}
