@@ -18,19 +18,28 @@ def reached(blocks: list[Block]) -> tuple[frozenset[str], frozenset[str]]:
     one that a pointer in memory leads to."""
     lines = [line for block in blocks for line in block.lines]
     origins = _origins(lines)
+    used = frozenset().union(*(b.uses | b.live_out for b in blocks), *map(_used_at_once, blocks))
     read: set[str] = set()
     written: set[str] = set()
     for line in lines:
         kind, space = line.op[0], set(line.op)
         if "param" in space or (kind != "cp" and not OWN.isdisjoint(space)):
             continue
-        if kind in ("ld", "ldu", "atom", "red"):
-            read |= _of_address(line.args[1 if kind != "red" else 0], origins)
-        elif kind == "cp" and len(line.args) > 1:
+        answers = kind == "atom" and not used.isdisjoint(_written(line))
+        if kind in ("ld", "ldu") or answers or (kind == "cp" and len(line.args) > 1):
             read |= _of_address(line.args[1], origins)
         if kind in ("st", "red", "atom"):
             written |= _of_address(line.args[1 if kind == "atom" else 0], origins)
     return frozenset(read), frozenset(written)
+
+
+def _written(line: Instruction) -> Iterator[str]:
+    return (r for operand in results(line) for r in registers_of(operand))
+
+
+def _used_at_once(block: Block) -> set[str]:
+    """The registers that a block reads, also those that it sets itself."""
+    return {r for line in block.lines for o in line.args[len(results(line)) :] for r in registers_of(o)}
 
 
 def _origins(lines: list[Instruction]) -> dict[str, frozenset[str]]:
