@@ -105,13 +105,18 @@ def run_launch(
         done, time = done + layout.blocks, shared.time
         advance(done, blocks)
     _settle(regions)
-    findings.counters = {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed}
+    _count(findings, counters, recorder, {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed})
+    return findings
+
+
+def _count(findings: Findings, counters: Counters | None, recorder: Recorder | None, counts: dict[str, int]) -> None:
+    """Add the counts and traces of a launch to its findings."""
+    findings.counters = counts
     if counters is not None:
         findings.by_place = counters.by_place()
         findings.counters |= totals(findings.by_place) | counters.block_loads()
     if recorder is not None:
         findings.traces = recorder.traces()
-    return findings
 
 
 def _track(loaded: LoadedKernel, named: Mapping[str, Region], others: list[Region]) -> None:

@@ -103,16 +103,14 @@ def _cut(
                     blocks[-1].lines.append(line)
                 finish("exit", (), line)
             else:
-                publishes = is_strong(line) and line.op[0] != "ld" and line.op[1] != "shared"
-                if (_is_barrier(line) or _is_warp_sync(line) or publishes) and blocks[-1].lines:
+                alone = _is_barrier(line) or _publishes(line)
+                if (alone or _is_warp_sync(line)) and blocks[-1].lines:
                     finish("go", (following,))
                 blocks[-1].syncs_warp |= _is_warp_sync(line)
-                blocks[-1].publishes |= publishes
+                blocks[-1].publishes = _publishes(line)
                 blocks[-1].lines.append(line)
-                if _is_barrier(line):
-                    finish("barrier", (blocks[-1].number + 1,), line)
-                elif publishes:
-                    finish("go", (blocks[-1].number + 1,))
+                if alone:
+                    finish("barrier" if _is_barrier(line) else "go", (blocks[-1].number + 1,), line)
     if blocks[-1].lines or blocks[-1].number in labels.values():
         finish("exit", ())
     blocks.pop()
@@ -121,6 +119,10 @@ def _cut(
 
 def _is_barrier(line: Instruction) -> bool:
     return line.op[0] in ("bar", "barrier") and not {"warp", "cluster", "arrive"} & set(line.op)
+
+
+def _publishes(line: Instruction) -> bool:
+    return is_strong(line) and line.op[0] != "ld" and line.op[1] != "shared"
 
 
 def is_named(line: Instruction) -> bool:
