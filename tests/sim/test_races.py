@@ -61,3 +61,47 @@ def test_a_race_is_found(kernel: str, architecture: str) -> None:
 def test_the_corrected_kernel_raises_nothing(kernel: str, architecture: str) -> None:
     for options in ({}, {"reverse": True}, {"late": 1}, {"late": 2}):
         assert _launch(kernel, True, architecture, **options).findings == ()
+
+
+HEAD = 'extern "C" __global__ void k(int* out, unsigned* count) { const int t = threadIdx.x, i = blockIdx.x * 64 + t; '
+BARRIER = """__device__ void grid_sync(unsigned* count, unsigned goal)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(count, 1u);
+        while (atomicAdd(count, 0u) < goal) {}
+        __threadfence();
+    }
+    __syncthreads();
+}
+"""
+FINE = {
+    "a barrier of the grid": f"""{BARRIER}{HEAD} out[i] = i; grid_sync(count, gridDim.x);
+        const int next = out[(i + 64) % 256]; grid_sync(count, 2 * gridDim.x); out[i] = next; }}""",
+    "threads that end early": f"""{HEAD} __shared__ int box[64]; if (i >= 100) return; box[t] = i; __syncthreads();
+        int sum = box[0]; for (int by = 2; by; by /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, by, 4);
+        out[i] = sum; }}""",
+    "a barrier in an if whose other threads have ended": f"""{HEAD} __shared__ int box[64];
+        if (t < 32) {{ box[t] = i; __syncthreads(); out[i] = box[31 - t]; }} }}""",
+    "a lock": f"""{HEAD} if (t > 0) return; while (atomicCAS(count, 0u, 1u) != 0) {{}} __threadfence(); out[0] += 1;
+        __threadfence(); atomicExch(count, 0u); }}""",
+    "a queue": f"{HEAD} const unsigned place = atomicAdd(count, 1u); out[place] = t; }}",
+    "a maximum that is looked at first": f"{HEAD} if (*count < t) atomicMax(count, t); out[i] = 1; }}",
+    "a pointer into an array": f"{HEAD} int* second = out + 128; if (i < 64) second[i] = second[i + 64] + 1; else "
+    "if (i < 128) out[i] = out[i - 64]; }",
+}
+
+
+@pytest.mark.parametrize("name", FINE)
+def test_correct_kernels_raise_nothing(name: str) -> None:
+    for options in ({}, {"reverse": True}, {"late": 1}, {"late": 2}):
+        args = np.zeros(256, np.int32), np.zeros(1, np.uint32)
+        outcome = launch(Case(FINE[name], "k", (4, 1, 1), (64, 1, 1), args), options=Options(**options))  # type: ignore[arg-type]
+        assert outcome.findings == (), [str(f) for f in outcome.findings]
+
+
+def test_blocks_that_write_the_elements_of_others() -> None:
+    text = f"{HEAD} int* half = out + 64; if (blockIdx.x == 0) half[t] += 1; else out[t] = i; }}"
+    args = np.zeros(256, np.int32), np.zeros(1, np.uint32)
+    assert launch(Case(text, "k", (4, 1, 1), (64, 1, 1), args)).kinds() == {"two blocks write one element"}

@@ -189,9 +189,10 @@ class GlobalMemory:
             after = region.owners[elements + step]
             clash = np.flatnonzero(foreign | (after != mine))
             if len(clash):
-                apart = foreign[clash] | ((after[clash] ^ mine[clash]) >> shift != 0)
-                if region.track is None:
-                    self._two_blocks(lanes, site, region, elements, clash[apart], before, after, foreign)
+                at_once = (after[clash] ^ mine[clash]) >> shift != 0
+                apart = foreign[clash] | at_once
+                two = apart if region.track is None else at_once  # `races` knows what orders the earlier ones
+                self._two_blocks(lanes, site, region, elements, clash[two], before, after, foreign)
                 if not apart.all():
                     self._two_threads(lanes, site, region, index, clash[~apart], after, stored)
 

@@ -166,7 +166,9 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
     """All batches in the order in which they run. The sample is the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     each = _blocks_per_batch(launch, shared_bytes, loaded)
-    if options.reverse:  # at least two batches, so that their order can change
+    # Blocks that wait for one another run at once, and those that wait for earlier ones in order.
+    reverse = options.reverse and not loaded.code.spin_blocks
+    if reverse:  # at least two batches, so that their order can change
         each = min(each, -(-blocks // 2))
     starts = list(range(0, blocks, each))
     inner = range(1, len(starts) - 1)
@@ -181,8 +183,7 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
         )
         for number, start in enumerate(starts)
     ]
-    # Blocks that wait for earlier ones cannot run in the opposite order.
-    return parts[::-1] if options.reverse and not loaded.code.spin_blocks else parts
+    return parts[::-1] if reverse else parts
 
 
 def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel) -> int:
