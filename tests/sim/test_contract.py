@@ -56,6 +56,7 @@ FAULTS = {
     "missing_fence": "read-after-write hazard, missing __threadfence()",
     "early_ticket": "read-after-write hazard in global memory",
     "missing_last_barrier": "read-after-atomic hazard",
+    "one_try": "write-after-write hazard",
     "groups_overlap": "write-after-write hazard within a warp",
     "half_a_halo": "uninitialised read",
     "last_line_lost": "uninitialised read",
