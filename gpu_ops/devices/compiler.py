@@ -21,7 +21,7 @@ from gpu_ops.devices.nvrtc import (
     nvrtc_version,
     supported_architectures,
 )
-from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
+from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, plain, shortened
 from gpu_ops.params import Value
 
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
@@ -143,6 +143,8 @@ def _compile(request: Request, architecture: str, defines: Mapping[str, Value], 
     except LimitReached as limit:
         raise LimitReached(limit.limit, limit.flag, f"{source}: to compile it") from None
     diagnostics = parse_log(made.log)
+    if isolated:
+        _check_named(request, diagnostics)
     if request.instances and any(d.file == NAMES_OF_INSTANCES for d in diagnostics):
         return _compile(request._replace(instances=()), architecture, defines, key, isolated)  # it says what there is
     if not made.right:
@@ -156,6 +158,18 @@ def _made(isolated: bool, request: Request) -> CompileResult:
     """Compile a program; the result depends only on the request and NVRTC's version. A user's program is compiled
     `isolated`, in a separate process."""
     return (make if isolated else call_nvrtc)(request)
+
+
+def _check_named(request: Request, diagnostics: Sequence[Diagnostic]) -> None:
+    """Raises KernelError where the compiler names another file than those it was given and CUDA's own: its message
+    would show a line of it."""
+    for file in dict.fromkeys(d.file for d in diagnostics):
+        known = file in (request.source, *request.headers, NAMES_OF_INSTANCES) or file.startswith("__nv")
+        if not known and not any(file.startswith(folder) for folder in header_folders()):
+            raise KernelError(
+                f"{request.source} does not compile: an error is in {plain(file, 80)}, which is no header of the "
+                "kernel folders, of CUDA or of a named folder."
+            )
 
 
 def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:

@@ -135,4 +135,4 @@ def _blob(size: Any, get: Any, program: Any) -> bytes:
 
 
 def _text(blob: bytes) -> str:
-    return blob.decode(errors="replace").rstrip("\0\n")
+    return blob.decode(errors="replace").replace("\0", "").rstrip("\n")  # logs of several tools have zeros between

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from gpu_ops import __version__, processes
 from gpu_ops.counters import value_of
@@ -36,7 +36,11 @@ SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 """The input of the counters, for each kind."""
 MOST_FINDINGS = 5
+OWN_SECONDS = 7.0
+"""The default deadline of a user's kernel: with the start of the process the answer comes within ten seconds."""
 MiB = 1 << 20
+ADDRESSES = 2 << 30
+"""Bytes of addresses that libraries reserve without using them."""
 Limited = Callable[[str], AbstractContextManager[Limit]]
 
 
@@ -125,7 +129,7 @@ class Check:
     filter: str
     variant: str
     architecture: str = ARCHITECTURES[0]
-    seconds: float = 30.0
+    seconds: float = OWN_SECONDS
     mebibytes: float = 2048.0
 
     def key(self, text: str) -> str:
@@ -135,15 +139,16 @@ class Check:
         parts = (__version__, self.filter, self.variant, self.architecture, *shipped, text)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
-    def verdict(self, name: str, text: str) -> Verdict:
-        """Check one file in this process."""
+    def verdict(self, name: str, text: str, begin: Callable[[str], None] = lambda what: None) -> Verdict:
+        """Check one file in this process; `begin` is called before each piece of work that has the limits."""
         filter = FILTERS.find(self.filter)
         variant = filter.variant(self.variant)
         file, hash = variant.kernels[0], self.key(text)
         device = f"sim:{self.architecture}"
 
         def within(what: str) -> AbstractContextManager[Limit]:
-            return limited(Limit(self.seconds, int(self.mebibytes * MiB)))
+            begin(what)
+            return limited(Limit(self.seconds, int(self.mebibytes * MiB), what=f"{name}: {what}"))
 
         def own(text: object) -> str:
             return shortened(with_own_name(text, file, name))
@@ -177,7 +182,7 @@ def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterat
     waiting, same = _grouped(texts)
     workers: dict[str, processes.LineProcess] = {}
     idle: list[processes.LineProcess] = []
-    ends: dict[str, float] = {}
+    begun: dict[str, _Begun] = {}
     jobs = jobs or os.cpu_count() or 1
     try:
         while waiting or workers:
@@ -185,9 +190,9 @@ def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterat
                 name = waiting.pop(0)
                 workers[name] = worker = idle.pop() if idle else processes.LineProcess(SERVE)
                 worker.send({"check": asdict(check), "name": name, "text": texts[name]})
-                ends[name] = time.monotonic() + MOST_SECONDS
+                begun[name] = _Begun("starting its process", time.monotonic() + START_SECONDS)
             for name, worker in list(workers.items()):
-                verdict = _answer(worker, check, name, texts[name], late=time.monotonic() > ends[name])
+                verdict = _answer(worker, check, name, texts[name], begun)
                 if verdict is None:
                     continue
                 del workers[name]
@@ -202,8 +207,15 @@ def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterat
             worker.end()
 
 
-MOST_SECONDS = 900.0
-"""Seconds after which the process of a file is ended."""
+class _Begun(NamedTuple):
+    """The piece of work that a process has begun, and when it must have ended."""
+
+    what: str
+    end: float
+
+
+START_SECONDS, GRACE = 60.0, 1.0
+"""Seconds that a process may take to start, and those beyond a limit in which it should report that itself."""
 POLL = 0.02
 SERVE = "from gpu_ops.own_kernels.checking import serve; serve()"
 
@@ -216,20 +228,27 @@ def _grouped(texts: Mapping[str, str]) -> tuple[list[str], dict[str, list[str]]]
     return [names[0] for names in groups.values()], {names[0]: names for names in groups.values()}
 
 
-def _answer(worker: processes.LineProcess, check: Check, name: str, text: str, late: bool) -> Verdict | None:
+def _answer(
+    worker: processes.LineProcess, check: Check, name: str, text: str, begun: dict[str, _Begun]
+) -> Verdict | None:
     """The verdict of a process; None while it works."""
+    what, end = begun[name]
     try:
         answer = worker.answers.get(timeout=POLL)
     except queue.Empty:
-        if not late:
+        if time.monotonic() < end:
             return None
         worker.end()
-        return Verdict(
-            name, check.key(text), "failed", "no answer", f"{plain(name)} took more than {MOST_SECONDS:g} s."
-        )
-    if answer is None:
-        return Verdict(name, check.key(text), "failed", "no answer", f"Its process ended {worker.exit_reason()}.")
-    return Verdict(**{**answer, "findings": tuple(answer["findings"])})
+        reason = f"{plain(name)}: {what} took more than {check.seconds:g} s; --deadline allows more."
+    else:
+        if answer is None:
+            reason = f"{plain(name)}: {what} ended its process {worker.exit_reason()}."
+        elif "begun" in answer:
+            begun[name] = _Begun(answer["begun"], time.monotonic() + check.seconds + GRACE)
+            return None
+        else:
+            return Verdict(**{**answer, "findings": tuple(answer["findings"])})
+    return Verdict(name, check.key(text), "failed", "no answer", reason)
 
 
 def kept(report: Mapping[str, Any], check: Check, texts: Mapping[str, str]) -> dict[str, Verdict]:
@@ -261,11 +280,19 @@ def serve() -> None:
     requests, answers = processes.serving()
     while True:
         request = requests.get()
-        check = Check(**request["check"])
+        check, name, text = Check(**request["check"]), request["name"], request["text"]
+        processes.limit_memory(int(check.mebibytes * MiB) + ADDRESSES)
+
+        def begin(what: str) -> None:
+            processes.send(answers, {"begun": what})
+
         try:
-            verdict = check.verdict(request["name"], request["text"])
+            verdict = check.verdict(name, text, begin)
         except Exception as error:  # whatever it is ends this file alone
-            known = isinstance(error, KernelscopeError)
-            text = str(error) if known else f"{type(error).__name__}: {error}"
-            verdict = Verdict(request["name"], check.key(request["text"]), "failed", "no case ran", shortened(text))
+            reason = f"{type(error).__name__}: {error}"
+            if isinstance(error, KernelscopeError):
+                reason = str(error)
+            elif isinstance(error, MemoryError):
+                reason = f"{name} took more than {check.mebibytes:g} MiB of memory; --memory allows more."
+            verdict = Verdict(name, check.key(text), "failed", "no case ran", shortened(reason))
         processes.send(answers, asdict(verdict))

@@ -18,7 +18,16 @@ from gpu_ops.errors import FINE, WRONG, DeviceError, InputError, ParamError, pla
 from gpu_ops.filters import FILTERS
 from gpu_ops.html import table
 from gpu_ops.io import replacing
-from gpu_ops.own_kernels.checking import COMPARED, Check, Verdict, check_files, kept, report_of, variant_to_replace
+from gpu_ops.own_kernels.checking import (
+    COMPARED,
+    OWN_SECONDS,
+    Check,
+    Verdict,
+    check_files,
+    kept,
+    report_of,
+    variant_to_replace,
+)
 from gpu_ops.own_kernels.sources import read_kernel
 
 STYLE = (
@@ -40,7 +49,13 @@ def add_check(commands: Any) -> None:
     parser.add_argument("--variant", metavar="ID", help="the variant whose kernel they replace (default: the first)")
     parser.add_argument("--gpu", default=ARCHITECTURES[0], metavar="SM", help=f"default {ARCHITECTURES[0]}")
     parser.add_argument("--jobs", type=int, default=0, metavar="N", help="files at a time (default: one per processor)")
-    parser.add_argument("--deadline", type=float, default=30.0, metavar="SECONDS", help="for each case (default 30)")
+    parser.add_argument(
+        "--deadline",
+        type=float,
+        default=OWN_SECONDS,
+        metavar="SECONDS",
+        help=f"for each case (default {OWN_SECONDS:g})",
+    )
     parser.add_argument("--memory", type=float, default=2048.0, metavar="MIB", help="for each case (default 2048)")
     parser.add_argument("--json", metavar="FILE", help="the report; files that it has are not checked again")
     parser.add_argument("--html", metavar="FILE.html", help="the report as a table for people")

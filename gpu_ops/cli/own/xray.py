@@ -54,22 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the launch and print what it did. Exit code 3 when a fault was found."""
-    own = OwnLaunch(
-        read_file(args.file, args.include),
-        args.kernel,
-        _extents(args.grid, "--grid"),
-        _extents(args.block, "--block"),
-        tuple(args.arg),
-        args.shared,
-        _pairs(args.define, "--define", "1"),
-        _pairs(args.symbol, "--symbol"),
-    )
     targets = _pairs(args.save, "--save")
     wanted = conditions(args.gate) if args.gate else ()
     if wanted and args.device != "sim":
         raise ParamError("--gate needs the counters of a simulated GPU; leave --device out.")
     try:
-        with within_limits(args, f"{own.file.name} on {args.device}"):
+        simulated = not args.device.startswith("cuda")
+        with within_limits(args, f"{plain(Path(args.file).name)} on {args.device}", simulated):
+            own = _launch_of(args)
             if args.device.startswith("cuda"):
                 found = measure(own, args.device, args.careful)
             elif args.device == "sim":
@@ -88,6 +80,19 @@ def run(args: argparse.Namespace) -> int:
     if args.json != "-":
         print(_text(own, found))
     return WRONG if found.xray and (say_broken(found.xray, wanted) or found.xray.faulty) else FINE
+
+
+def _launch_of(args: argparse.Namespace) -> OwnLaunch:
+    return OwnLaunch(
+        read_file(args.file, args.include),
+        args.kernel,
+        _extents(args.grid, "--grid"),
+        _extents(args.block, "--block"),
+        tuple(args.arg),
+        args.shared,
+        _pairs(args.define, "--define", "1"),
+        _pairs(args.symbol, "--symbol"),
+    )
 
 
 def say_broken(x: XRay, wanted: tuple[Condition, ...]) -> bool:
