@@ -7,6 +7,7 @@ import json
 import math
 import os
 import queue
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
@@ -19,10 +20,12 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.kernel_source import read_source
-from gpu_ops.errors import KernelError, KernelscopeError, ParamError, plain, shortened
+from gpu_ops.devices.nvrtc import supported_architectures
+from gpu_ops.errors import DeviceError, KernelError, KernelscopeError, ParamError, plain, shortened
 from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import sample
+from gpu_ops.own_kernels.gate import broken, conditions
 from gpu_ops.own_kernels.sources import with_own_name
 from gpu_ops.progress import Limit, limited
 from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
@@ -57,7 +60,7 @@ class Held:
     @property
     def summary(self) -> str:
         """Such as "77 of 78 cases right"."""
-        text = f"{self.ran - len(self.wrong)} of {self.ran} cases right"
+        text = f"{self.ran - len(self.wrong)} of {self.ran} cases right" if self.cases else "one launch counted"
         return f"{text}; {self.cases - self.ran} more did not run" if self.ran < self.cases else text
 
 
@@ -120,23 +123,38 @@ class Verdict:
     counters: Mapping[str, float] | None = None
     shipped: Mapping[str, float] | None = None
 
+    def __str__(self) -> str:
+        """One line."""
+        sign = self.status if self.status == "right" else self.status.upper()
+        return f"{sign:6}  {plain(self.file)}  {self.cases}" + (f": {shortened(self.text)}" if self.text else "")
+
+    @property
+    def line(self) -> int:
+        """The line of the file that the text begins with; 0 where it names none."""
+        match = re.match(rf"(?:{re.escape(self.file)} does not compile: )?{re.escape(self.file)}:(\d+)", self.text)
+        return int(match[1]) if match else 0
+
 
 @dataclass(frozen=True)
 class Check:
     """What files are held to: the variant of a filter whose first kernel file they replace, simulated on an
-    architecture; seconds and MiB are limits for each case."""
+    architecture; seconds and MiB are limits for each case. `gate` are conditions for the counters of a launch, as for
+    `conditions`; with `contract` the whole contract of the filter is tested too."""
 
     filter: str
     variant: str
     architecture: str = ARCHITECTURES[0]
     seconds: float = OWN_SECONDS
     mebibytes: float = 2048.0
+    gate: str = ""
+    contract: bool = True
 
     def key(self, text: str) -> str:
         """A hash of all that the verdict on a file depends on."""
         variant = FILTERS.find(self.filter).variant(self.variant)
         shipped = [read_source(file) for file in variant.kernels]
-        parts = (__version__, self.filter, self.variant, self.architecture, *shipped, text)
+        how = (self.gate, "" if self.contract else "no contract")
+        parts = (__version__, self.filter, self.variant, self.architecture, *how, *shipped, text)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
     def verdict(self, name: str, text: str, begin: Callable[[str], None] = lambda what: None) -> Verdict:
@@ -156,13 +174,14 @@ class Check:
         try:
             with within("compiling"):
                 counted = self._xray(filter, variant, {file: text})
-            held = hold(filter, variant, {file: text}, device, within)
+            held = hold(filter, variant, {file: text}, device, within) if self.contract else Held(0, 0, ())
         except KernelError as error:
             findings = tuple(own(f) for f in error.findings[:MOST_FINDINGS])
             return Verdict(name, hash, "failed", "no case ran", own(error), findings)
         findings = tuple(own(f) for f in counted.findings[:MOST_FINDINGS])
         faults = [f for f in counted.findings if f.severity == "error"]
-        first = held.wrong[-1] if held.reached else (*faults, *held.wrong, "")[0]
+        unmet = broken(counted, conditions(self.gate)) if self.gate else ()
+        first = held.wrong[-1] if held.reached else (*faults, *held.wrong, *unmet, "")[0]
         status: Status = "failed" if held.reached else "wrong" if first else "right"
         numbers = _per_output(counted), _per_output(self._xray(filter, variant, {}))
         return Verdict(name, hash, status, held.summary, own(first), findings, *numbers)
@@ -170,6 +189,22 @@ class Check:
     def _xray(self, filter: Filter, variant: Variant, edits: Mapping[str, str]) -> XRay:
         name, options = SAMPLES[filter.accepts]
         return xray(filter, variant, sample(name, **options), {}, {}, self.architecture, edits)
+
+
+def check_of(filter: str, variant: str | None = None, architecture: str = ARCHITECTURES[0], **how: Any) -> Check:
+    """What files are held to; `how` are further fields of Check. Raises ParamError, DeviceError for a name or a value
+    that does not exist."""
+    if architecture not in supported_architectures():
+        raise DeviceError(f"NVRTC does not know {architecture}; it supports {', '.join(supported_architectures())}.")
+    found = FILTERS.named(filter)
+    if len(found) > 1:
+        raise ParamError(f"{filter} is several filters; name one of {', '.join(f.id for f in found)}.")
+    check = Check(found[0].id, variant_to_replace(found[0], variant).id, architecture, **how)
+    if not 0 < check.seconds < 1e6 or not 0 < check.mebibytes < 1e6:
+        raise ParamError("--deadline and --memory are numbers above 0 and below a million.")
+    if check.gate:
+        conditions(check.gate)
+    return check
 
 
 def _per_output(x: XRay) -> dict[str, float]:
@@ -190,7 +225,7 @@ def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterat
                 name = waiting.pop(0)
                 workers[name] = worker = idle.pop() if idle else processes.LineProcess(SERVE)
                 worker.send({"check": asdict(check), "name": name, "text": texts[name]})
-                begun[name] = _Begun("starting its process", time.monotonic() + START_SECONDS)
+                begun[name] = _Begun("the start", time.monotonic() + START_SECONDS)
             for name, worker in list(workers.items()):
                 verdict = _answer(worker, check, name, texts[name], begun)
                 if verdict is None:
@@ -242,7 +277,7 @@ def _answer(
         reason = f"{plain(name)}: {what} took more than {check.seconds:g} s; --deadline allows more."
     else:
         if answer is None:
-            reason = f"{plain(name)}: {what} ended its process {worker.exit_reason()}."
+            reason = f"{plain(name)}: its process ended {worker.exit_reason()} ({what})."
         elif "begun" in answer:
             begun[name] = _Begun(answer["begun"], time.monotonic() + check.seconds + GRACE)
             return None
@@ -267,7 +302,7 @@ def report_of(check: Check, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return {
         "schema": "kernelscope-check/1",
         "kernelscope": __version__,
-        **{k: v for k, v in asdict(check).items() if k in ("filter", "variant", "architecture")},
+        **{k: v for k, v in asdict(check).items() if k in ("filter", "variant", "architecture") or k == "gate" and v},
         "files": json.loads(json.dumps([asdict(v) for v in sorted(verdicts, key=lambda v: v.file)])),
     }
 

@@ -64,7 +64,30 @@ def test_files_in_processes_of_their_own() -> None:
 def test_a_process_that_dies_ends_its_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "SERVE", "import os; input(); os._exit(7)")
     found = {v.file: v for v in check_files(CHECK, {"a.cu": "a", "b.cu": "b"}, jobs=1)}
-    assert {v.text for v in found.values()} == {"Its process ended with code 7."} and set(found) == {"a.cu", "b.cu"}
+    assert {name: v.text for name, v in found.items()} == {
+        name: f"{name}: its process ended with code 7 (the start)." for name in ("a.cu", "b.cu")
+    }
+
+
+STUCK = """
+from gpu_ops import processes
+requests, answers = processes.serving()
+name = requests.get()["name"]
+processes.send(answers, {"begun": "case 1"})
+if name == "a.cu":
+    import re
+    re.match("(a*)*b", "a" * 60)  # keeps the interpreter's lock, as some calls of libraries do
+import os
+os._exit(3)
+"""
+
+
+def test_a_process_that_hears_nothing_is_ended_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "SERVE", STUCK)
+    monkeypatch.setattr(checking, "GRACE", 0.0)
+    found = {v.file: v.text for v in check_files(replace(CHECK, seconds=0.5), {"a.cu": "a", "b.cu": "b"}, jobs=1)}
+    assert found["a.cu"] == "a.cu: case 1 took more than 0.5 s; --deadline allows more."
+    assert found["b.cu"] == "b.cu: its process ended with code 3 (case 1)."
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,9 +17,9 @@ from gpu_ops.cli.xray import single
 from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain, shortened
 from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.sentences import explain
-from gpu_ops.explaining.xray import XRay, as_dict
+from gpu_ops.explaining.xray import as_dict
 from gpu_ops.own_kernels.arguments import FORMS, summary
-from gpu_ops.own_kernels.gate import Condition, broken, conditions
+from gpu_ops.own_kernels.gate import conditions, reports
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
 from gpu_ops.own_kernels.sources import read_file
 
@@ -79,7 +79,12 @@ def run(args: argparse.Namespace) -> int:
         emit(args.json, _json(found))
     if args.json != "-":
         print(_text(own, found))
-    return WRONG if found.xray and (say_broken(found.xray, wanted) or found.xray.faulty) else FINE
+    if found.xray is None:
+        return FINE
+    lines = reports(found.xray, wanted, own.file.name, args.file)
+    for line in lines:
+        print(line, file=sys.stderr)
+    return WRONG if lines or found.xray.faulty else FINE
 
 
 def _launch_of(args: argparse.Namespace) -> OwnLaunch:
@@ -93,14 +98,6 @@ def _launch_of(args: argparse.Namespace) -> OwnLaunch:
         _pairs(args.define, "--define", "1"),
         _pairs(args.symbol, "--symbol"),
     )
-
-
-def say_broken(x: XRay, wanted: tuple[Condition, ...]) -> bool:
-    """Print a line on standard error for each condition that is not met; whether there are any."""
-    lines = broken(x, wanted)
-    for line in lines:
-        print(line, file=sys.stderr)
-    return bool(lines)
 
 
 def _extents(text: str, flag: str) -> tuple[int, int, int]:
