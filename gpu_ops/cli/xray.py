@@ -42,6 +42,8 @@ WIDEST = 160
 """The most letters of a source line that are shown."""
 AROUND = 2
 """Lines of a header that are shown around a line with counts."""
+MOST_PRINTED = 200
+"""The most lines of a kernel's own output that are shown."""
 LONGEST_LISTING = 3000
 """The most lines of a file that are all shown."""
 CALLS = "»"
@@ -285,7 +287,10 @@ def _expected(x: XRay) -> str:
 def _findings(x: XRay) -> str:
     texts = [f"{f.severity}: {f}" for f in x.findings]
     lines = ["findings", *(f"  {text}" for text in texts)] if texts else ["findings: none"]
-    lines += ["printed", *(f"  {text.rstrip()}" for text in x.printed)] if x.printed else []
+    if x.printed:
+        lines += ["printed", *(f"  {shortened(text.rstrip())}" for text in x.printed[:MOST_PRINTED])]
+        rest = len(x.printed) - MOST_PRINTED
+        lines += [f"  … and {counted(rest, 'more line')}: --json has them all"] if rest > 0 else []
     return "\n".join(lines)
 
 

@@ -10,7 +10,7 @@ from gpu_ops.processes import memory_limited
 from gpu_ops.progress import Limit, limited
 from gpu_ops.types import Pick
 
-SECONDS, BYTES = 7.0, 2 << 30
+SECONDS, BYTES = 6.0, 2 << 30
 """Time and memory of an edited kernel: for an X-ray, or for a part of a simulated run."""
 ADDRESSES = 2 << 30
 """Bytes of addresses that libraries reserve without using them."""

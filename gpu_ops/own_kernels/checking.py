@@ -39,7 +39,7 @@ SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 """The input of the counters, for each kind."""
 MOST_FINDINGS = 5
-OWN_SECONDS = 7.0
+OWN_SECONDS = 6.0
 """The default deadline of a user's kernel: with the start of the process the answer comes within ten seconds."""
 MiB = 1 << 20
 ADDRESSES = 2 << 30

@@ -31,7 +31,8 @@ class Hostile(NamedTuple):
 
 
 def kernel(body: str, before: str = "") -> str:
-    return f"{HEAD}{before}\n{SIGNATURE}{{\n    const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;\n{body}\n}}\n"
+    index = "    const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;"
+    return f"{HEAD}{before}\n{SIGNATURE}{{\n{index}\n{body}\n}}\n"
 
 
 def value(expression: str, before: str = "") -> str:
@@ -129,7 +130,8 @@ def recursive_templates(rng: random.Random) -> str:
             "F<P<S>, N - 1>::R R; }; template <class S> struct F<S, 0> { typedef S R; }; "
             f"enum {{ V = sizeof(F<int, {many(rng, 40, 400)}>::R) }};",
             "template <int N, int M> struct F { static const long long v = F<N - 1, 2 * M>::v + F<N - 1, 2 * M + 1>::v;"
-            f" }}; template <int M> struct F<0, M> {{ static const long long v = M; }}; enum {{ V = F<{many(rng, 18, 24)}, 0>::v }};",
+            " }; template <int M> struct F<0, M> { static const long long v = M; };"
+            f"enum {{ V = F<{many(rng, 18, 24)}, 0>::v }};",
         ]
     )
     return value("V", before)
@@ -137,10 +139,9 @@ def recursive_templates(rng: random.Random) -> str:
 
 def constexpr_loops(rng: random.Random) -> str:
     turns = many(rng, 10**8, 10**12)
-    return value(
-        "V",
-        f"constexpr int f() {{ long long s = 0; for (long long k = 0; k < {turns}; ++k) s += k; return s; }}\nconstexpr int V = f();",
-    )
+    loop = f"for (long long k = 0; k < {turns}; ++k) s += k;"
+    before = f"constexpr __device__ int f() {{ long long s = 0; {loop} return s; }}"
+    return value("V", f"{before}\nconstexpr __device__ int V = f();")
 
 
 def doubled_calls(rng: random.Random) -> str:
@@ -211,7 +212,7 @@ def endless(rng: random.Random) -> str:
                 "    while (clock64() >= 0) __nanosleep(100);",
                 "    if (threadIdx.x == 0) while (atomicAdd((int*)y, 0) >= 0 || n) ; __syncthreads();",
                 "again: y[i % 7] += 1; if (n) goto again;",
-                "    for (int a = 0; a < 1 << 30; ++a) for (int b = 0; b < 1 << 30; ++b) y[(a ^ b) & 3] = x[(a + b) & 3];",
+                "    for (int a = 0; a < 1 << 30; ++a) for (int b = 0; b < 1 << 30; ++b) y[(a ^ b) & 3] = x[a & 3];",
             ]
         )
     )
@@ -302,29 +303,19 @@ def pointers_to_functions(rng: random.Random) -> str:
 # What a file reads, and what it is
 
 
+FILES = (
+    *("/etc/passwd", "../../../../../../../etc/passwd", "../secret.h", "{secret}", "/proc/self/environ", "/dev/zero"),
+    "/dev/stdin",
+)
+FORMS = (
+    *('#include "{}"', "#include <{}>", '#define F "{}"\n#include F', '%:include "{}"', '#inc\\\nlude "{}"'),
+    *('// R"(\n#inc\\\nlude "{}"\n// )"', '#if 0\n\' /*\n#endif\n#include "{}"\n// */'),
+    "#if __has_include(<{}>)\n#error it is there\n#endif",
+)
+
+
 def climbs(rng: random.Random) -> str:
-    target = rng.choice(
-        [
-            "/etc/passwd",
-            "../../../../../../../etc/passwd",
-            "../secret.h",
-            "{secret}",
-            "/proc/self/environ",
-            "/dev/zero",
-            "/dev/stdin",
-        ]
-    )
-    form = rng.choice(
-        [
-            '#include "{}"',
-            "#include <{}>",
-            '#define F "{}"\n#include F',
-            '%:include "{}"',
-            '#inc\\\nlude "{}"',
-            "#if __has_include(<{}>)\n#error it is there\n#endif",
-        ]
-    )
-    return value("1", form.replace("{}", target))
+    return value("1", rng.choice(FORMS).replace("{}", rng.choice(FILES)))
 
 
 def includes_itself(rng: random.Random) -> str:
@@ -342,9 +333,8 @@ def includes_itself(rng: random.Random) -> str:
 
 
 def assembler(rng: random.Random) -> str:
-    return kernel(
-        f'    asm volatile("{rng.choice(["}", "{", "// ", ".include /etc/passwd;", "ret;", "bra 0;", ".reg .b32 a<1000000>;"])}" ::: "memory"); y[0] = 1;'
-    )
+    text = rng.choice(["}", "{", "// ", ".include /etc/passwd;", "ret;", "bra 0;", ".reg .b32 a<1000000>;"])
+    return kernel(f'    asm volatile("{text}" ::: "memory"); y[0] = 1;')
 
 
 def flag_lines(rng: random.Random) -> str:
