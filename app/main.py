@@ -42,7 +42,8 @@ def _run(args: Sequence[str], watched: bool) -> int:
 
         return guarded(lambda: window_bench(args[1:], main))
     if args and (args[0] in COMMANDS or args[0] == "--version"):
-        from gpu_ops.cli import main, supervised
+        from gpu_ops.cli import main
+        from gpu_ops.cli.own import supervised
 
         command = supervised.main if watched else main
         if args[0] not in DRAWN:

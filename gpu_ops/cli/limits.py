@@ -7,9 +7,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gpu_ops.cli.supervised import piece
 from gpu_ops.errors import KernelFault, LimitReached
 from gpu_ops.own_kernels.checking import ADDRESSES, OWN_SECONDS
+from gpu_ops.own_kernels.watched import piece
 from gpu_ops.progress import Limit, limited
 
 KERNEL_MIB = 2048.0

@@ -234,8 +234,8 @@ def _code(text: str, pattern: re.Pattern[str]) -> str:
 
 
 def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
-    """The tokens of a text, and whether each is a blank or a comment. As in C++, lines that end in a backslash are
-    joined before anything else is read, and a raw string is read as it was before."""
+    """The tokens of a text, and whether each is a blank or a comment. As in C++, a line that ends in a backslash first
+    continues on the next one, except in a raw string."""
     spliced = Spliced(text)
     at: int | None = 0
     while at is not None:
@@ -250,7 +250,8 @@ def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
 
 
 class Spliced:
-    """A text whose lines that end in a backslash are joined, and the positions of its characters before that."""
+    """A text whose lines that end in a backslash continue on the next one, and the positions of its characters in the
+    original text."""
 
     def __init__(self, text: str) -> None:
         self._original = text
@@ -267,7 +268,7 @@ class Spliced:
         return place + self._removed[bisect_right(self._places, place)]
 
     def after(self, place: int) -> int:
-        """The position in the joined text."""
+        """The position in this text of one in the original text."""
         return place - self._removed[bisect_right(self._ends, place)]
 
     def end_of_raw(self, mark: str, begin: int) -> int | None:

@@ -15,7 +15,6 @@ from typing import Any
 from gpu_ops.engine.about import activity, segments_of_answer, segments_of_request
 from gpu_ops.engine.child import PATIENCE, Child
 from gpu_ops.engine.client_jobs import ClientJob, ConcurrentJobs
-from gpu_ops.engine.edits import SILENCE, has_edits
 from gpu_ops.engine.messages import (
     PROTOCOL,
     Answer,
@@ -202,13 +201,9 @@ class EngineClient:
         """Seconds until the next deadline, or None."""
         due = [self._start_by] if self._child and not self._ready else []
         if self._job:
-            due += [self._job.last_word + self._patience(self._job)]
+            due += [self._job.last_word + self._job.patience(self._deadline)]
             due += [] if self._job.cancel_by is None else [self._job.cancel_by]
         return max(min(due) - time.monotonic(), 0.0) if due else None
-
-    def _patience(self, job: ClientJob) -> float:
-        """The longest time that the engine may be silent. A user's kernel is the likely reason where there is one."""
-        return min(self._deadline, SILENCE) if has_edits(job.request) else self._deadline
 
     def _on_timeout(self) -> None:
         now = time.monotonic()
@@ -219,9 +214,9 @@ class EngineClient:
             self._end_child()
             self._finish(Finished(self._job.request.job, cancelled=True))
             self._spawn()
-        elif self._job and now >= self._job.last_word + self._patience(self._job):
+        elif self._job and now >= self._job.last_word + self._job.patience(self._deadline):
             self._end_child()
-            self._fail_job(f"said nothing for {self._patience(self._job):g} s and was stopped")
+            self._fail_job(f"said nothing for {self._job.patience(self._deadline):g} s and was stopped")
             self._spawn()
 
     def _spawn(self) -> None:

@@ -27,6 +27,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.io import sample
 from gpu_ops.own_kernels.gate import broken, conditions
 from gpu_ops.own_kernels.sources import with_own_name
+from gpu_ops.own_kernels.watched import GRACE
 from gpu_ops.progress import Limit, limited
 from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.types import Filter, Run, Variant
@@ -249,8 +250,8 @@ class _Begun(NamedTuple):
     end: float
 
 
-START_SECONDS, GRACE = 60.0, 1.0
-"""Seconds that a process may take to start, and those beyond a limit in which it should report that itself."""
+START_SECONDS = 60.0
+"""Seconds that a process may take to start."""
 POLL = 0.02
 SERVE = "from gpu_ops.own_kernels.checking import serve; serve()"
 

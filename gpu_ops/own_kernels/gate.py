@@ -82,7 +82,7 @@ def reports(x: XRay, wanted: tuple[Condition, ...], own: str, path: str) -> list
 
 
 def annotation(file: str, line: int, text: str) -> str:
-    """An error as GitHub shows it beside the line of a change, where its CI runs this; "" elsewhere."""
+    """An error as GitHub shows it at the line of a change, where its CI runs this; "" elsewhere."""
     if os.environ.get("GITHUB_ACTIONS") != "true":
         return ""
     place = f"file={_escaped(file, ':,')}" + (f",line={line}" if line else "")

@@ -4,22 +4,18 @@ time or crashes, it ends the child and reports that in one sentence."""
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
-import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
 from gpu_ops.cli import guarded
 from gpu_ops.cli import main as command
 from gpu_ops.errors import STOPPED, KernelError, LimitReached
-from gpu_ops.processes import limit_memory, safe_path
+from gpu_ops.own_kernels.watched import GRACE, Watch, be_watched
+from gpu_ops.processes import safe_path
 
-GRACE = 1.0
-"""Seconds beyond a limit in which the child should report it by itself: its message names the line."""
 WITH_KERNELS = ("run", "xray")
 
 
@@ -38,7 +34,7 @@ def _supervise(argv: list[str]) -> int:
     with safe_path():
         process.start()
     theirs.close()
-    watch = _Watch(ours)
+    watch = Watch(ours)
     try:
         while watch.listen():
             pass
@@ -63,63 +59,13 @@ def _supervise(argv: list[str]) -> int:
     return code
 
 
-class _Watch:
-    """What the child has begun, and when that must end."""
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self.what, self._seconds, self._end = "The kernel", 0.0, 0.0
-
-    def listen(self) -> bool:
-        """Wait for the child's next message; False where it has ended. Raises LimitReached."""
-        if not self._connection.poll(max(self._end - time.monotonic(), 0.0) if self._end else None):
-            raise LimitReached(f"{self._seconds:g} s", "--deadline", self.what)
-        try:
-            message = self._connection.recv()
-        except (EOFError, OSError):
-            return False
-        self._end = 0.0
-        if message is not None:
-            self.what, self._seconds = message
-            self._end = time.monotonic() + self._seconds + GRACE
-        return True
-
-
 def _signal_name(number: int) -> str:
     with suppress(ValueError):
         return signal.Signals(number).name
     return f"signal {number}"
 
 
-# In the child
-
-_watcher: Connection | None = None
-
-
 def _serve(connection: Connection, argv: list[str]) -> None:
-    global _watcher
-    _watcher = connection
-    threading.Thread(target=_end_with, args=(connection,), daemon=True).start()
+    """The main of the child."""
+    be_watched(connection)
     raise SystemExit(command(argv))
-
-
-def _end_with(connection: Connection) -> None:
-    """End this process when the command is gone."""
-    with suppress(EOFError, OSError):
-        connection.recv()
-    os._exit(1)
-
-
-@contextmanager
-def piece(what: str, seconds: float, nbytes: int = 0) -> Iterator[None]:
-    """Inside, the command that watches this process ends it after so many seconds; it may allocate `nbytes` from now on
-    (0: no limit). Nothing changes in a process that nobody watches."""
-    if _watcher is None:
-        yield
-        return
-    limit_memory(nbytes)
-    _watcher.send((what, seconds))
-    try:
-        yield
-    finally:
-        _watcher.send(None)

@@ -48,5 +48,5 @@ class Kernels:
 
 @pytest.fixture
 def kernels(request: pytest.FixtureRequest) -> Kernels:
-    """Checks kernel files next to the test: see gpu_ops.pytest_plugin.Kernels."""
+    """Checks kernel files next to the test: see gpu_ops.own_kernels.pytest_plugin.Kernels."""
     return Kernels(request.path.parent)
