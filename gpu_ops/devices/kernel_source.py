@@ -241,9 +241,10 @@ def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
     while at is not None:
         start, at = at, None
         for match in pattern.finditer(spliced.text, start):
-            end = spliced.end_of_raw(match["mark"], match.end()) if match["raw"] else None
+            begin = spliced.before(match.end() - 1) + 1 if match["raw"] else 0
+            end = spliced.end_of_raw(match["mark"], begin) if begin else None
             if end is not None:
-                yield match[0] + text[spliced.before(match.end()) : end], False
+                yield match[0] + text[begin:end], False
                 at = spliced.after(end)
                 break
             yield match[0], match["blank"] is not None
@@ -273,8 +274,8 @@ class Spliced:
 
     def end_of_raw(self, mark: str, begin: int) -> int | None:
         """Where a raw string ends in the original text; None where it does not."""
-        close, start = f'){mark}"', self.before(begin)
+        close = f'){mark}"'
         if mark not in self._last:
             self._raw += 1
             self._last[mark] = self._original.rfind(close) if self._raw <= MOST_RAW else -1
-        return self._original.find(close, start) + len(close) if self._last[mark] >= start else None
+        return self._original.find(close, begin) + len(close) if self._last[mark] >= begin else None

@@ -113,6 +113,11 @@ ELSEWHERE = [
     '#define NAME "{secret}"\n#include NAME',
     '#include "../../../../../../../../../..{secret}"',
     '#define aR\nconst char* s = aR"(";\n#incl\\\nude "{secret}"\n// )"',
+    '// R"(\n#inc\\\nlude "{secret}"\n// )"',
+    '/* R"( */\n#inc\\\nlude "{secret}"\n/* )" */',
+    '#/*R"(*/inc\\\nlude "{secret}"\n//)"',
+    '#if 0\n\' /*\n#endif\n#include "{secret}"\n// */',
+    '#pragma one \' /*\n#include "{secret}"\n// */',
     '#include "border.cuh"',
     '#include "secret.h"',
     '#include "mean1d/secret.h"',
@@ -142,6 +147,12 @@ def test_a_kernel_opens_no_file_but_headers_of_the_kernel_folders(
         compile_kernel(SOURCE, "sm_90", {}, edits, assemble=False)
     assert "secret, word" not in error.value.log and "no storage class" not in str(error.value)
     assert "#error" not in error.value.log
+
+
+def test_a_message_shows_no_other_file_than_those_of_the_request() -> None:
+    text = '#line 7 "/etc/elsewhere"\nsecret\nextern "C" __global__ void f(float* a) {}'
+    with pytest.raises(KernelError, match="an error is in /etc/elsewhere, which is no header of the kernel folders"):
+        compile_kernel(SOURCE, "sm_90", {}, {SOURCE: text}, assemble=False)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,13 @@ from typing import Any
 
 from gpu_ops.cli import guarded
 from gpu_ops.cli import main as command
-from gpu_ops.errors import STOPPED, KernelError, LimitReached
-from gpu_ops.own_kernels.watched import GRACE, Watch, be_watched
+from gpu_ops.errors import STOPPED, KernelError
+from gpu_ops.own_kernels.watched import Watch, be_watched
 from gpu_ops.processes import safe_path
 
 WITH_KERNELS = ("run", "xray")
+PATIENCE = 5.0
+"""Seconds for the end of a child that has done its work or is asked to stop."""
 
 
 def main(argv: Sequence[str], draw: Callable[[Any, str], None] | None = None) -> int:
@@ -38,19 +40,15 @@ def _supervise(argv: list[str]) -> int:
     try:
         while watch.listen():
             pass
-        process.join(GRACE)
-    except LimitReached:
-        process.kill()
-        raise
+        process.join(PATIENCE)
     except KeyboardInterrupt:  # the child prints that it was stopped
         process.terminate()
-        process.join(2 * GRACE)
-        process.kill()
+        process.join(PATIENCE)
         return STOPPED
     finally:
+        process.kill()
+        process.join()
         ours.close()
-    process.kill()
-    process.join()
     code = process.exitcode or 0
     if code < 0:
         raise KernelError(
