@@ -40,6 +40,7 @@ SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 """The input of the counters, for each kind."""
 MOST_FINDINGS = 5
+MOST_WRONG = 10
 OWN_SECONDS = 6.0
 """The default deadline of a user's kernel: with the start of the process the answer comes within ten seconds."""
 MiB = 1 << 20
@@ -68,13 +69,13 @@ class Held:
 def hold(filter: Filter, variant: Variant, edits: Mapping[str, str], device: str, within: Limited) -> Held:
     """Hold a variant with edited kernel files to the filter's whole contract on a device. `within(what)` limits each
     case; one that reaches a limit ends the test, because the next ones would as well. A kernel that a cheap case shows
-    wrong is not tried with the long ones."""
+    wrong is not tried with the long ones, and after MOST_WRONG wrong cases with no others."""
     limits = open_device(device).limits
     most = SIMULATED_WORK if is_simulated(device) else math.inf
     cheap, long = covering_cases(filter, variant, limits, most_work=most), long_cases(filter, variant, limits, most)
     cases, wrong, ran = [*cheap, *long], list[str](), 0
     for number, case in enumerate(cases, start=1):
-        if wrong and number > len(cheap):
+        if wrong and number > len(cheap) or len(wrong) == MOST_WRONG:
             break
         with within(f"case {number} of {len(cases)} on {device} ({case})") as limit:
             result = check_case(filter, variant, case, device, edits)

@@ -42,6 +42,24 @@ def test_a_right_kernel_and_wrong_ones(few_cases: None) -> None:
     assert failed.status == "failed" and "mine.cu does not compile: mine.cu:1:1: error" in failed.text
 
 
+def test_a_kernel_that_is_often_wrong_is_not_tried_with_all_cases(
+    few_cases: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "MOST_WRONG", 2)
+    wrong = CHECK.verdict("mine.cu", FILES["barrier.cu"])
+    assert wrong.status == "wrong" and wrong.cases == "0 of 2 cases right; 4 more did not run"
+
+
+def test_conditions_are_part_of_a_check(few_cases: None) -> None:
+    check = replace(CHECK, gate="sectors_per_load <= 4.5")
+    unmet = check.verdict("mine.cu", SHIPPED)
+    assert (unmet.status, unmet.line) == ("wrong", 26)
+    assert unmet.text == "mine.cu:26: error: sectors_per_load is 4.65, required: sectors_per_load <= 4.5"
+    assert replace(check, gate="sectors_per_load <= 4.7").verdict("mine.cu", SHIPPED).status == "right"
+    assert len({CHECK.key("a"), check.key("a"), replace(check, contract=False).key("a")}) == 3
+    assert report_of(check, [])["gate"] == check.gate and "gate" not in report_of(CHECK, [])
+
+
 def test_a_limit_is_no_wrong_result(few_cases: None) -> None:
     text = SHIPPED.replace("__syncthreads();", "__syncthreads(); while (clock64() >= 0) __nanosleep(1);")
     verdict = replace(CHECK, seconds=1.0).verdict("mine.cu", text)
