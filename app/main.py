@@ -42,10 +42,10 @@ def _run(args: Sequence[str], watched: bool) -> int:
 
         return guarded(lambda: window_bench(args[1:], main))
     if args and (args[0] in COMMANDS or args[0] == "--version"):
-        from gpu_ops.cli import main
+        from gpu_ops import cli
         from gpu_ops.cli.own import supervised
 
-        command = supervised.main if watched else main
+        command = supervised.main if watched else cli.main
         if args[0] not in DRAWN:
             return command(args)
         from app.shell.figure_picture import draw
