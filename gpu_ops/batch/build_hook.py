@@ -3,7 +3,6 @@ an isolated one, makes a wheel without them."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -28,9 +27,12 @@ class ProgramsHook(BuildHookInterface):  # type: ignore[misc]
         if subprocess.run([sys.executable, "-c", NEEDS], capture_output=True).returncode:
             self.app.display_warning("no NVRTC here: the wheel has no compiled programs (build with --no-isolation)")
             return
+        sys.path.insert(0, self.root)
+        from gpu_ops.processes import environment
+
         self._folder = tempfile.TemporaryDirectory()
         command = [sys.executable, "-m", "gpu_ops.batch.wheel_programs", self._folder.name]
-        subprocess.run(command, check=True, cwd=self.root, env={**os.environ, "PYTHONPATH": self.root})
+        subprocess.run(command, check=True, cwd=self._folder.name, env=environment())
         for path in sorted(Path(self._folder.name).iterdir()):
             build_data["force_include"][str(path)] = f"{PLACE}/{path.name}"
 
