@@ -232,3 +232,10 @@ def test_kernels_are_found_in_hostile_texts() -> None:
     far = "__global__ void " + "int " * 2_000 + "k(int a) {}"
     assert declared_kernels(far) == ()
     assert declared_kernels("__global__ __global__ void k(int a) {}")[0].name == "k"
+
+
+def test_an_array_without_contents_counts_as_changed_whatever_its_memory_had_before(tmp_path: Path) -> None:
+    (tmp_path / "same.cu").write_text("__global__ void same(const int* x, int* y) { *y = *x; }\n")
+    own = OwnLaunch(read_file(tmp_path / "same.cu"), None, (1, 1, 1), (1, 1, 1), ("ones:int32:1", "empty:int32:1"))
+    for _ in range(2):  # the second time the memory may have the result of the first
+        assert simulate(own).changed == {"y"}
