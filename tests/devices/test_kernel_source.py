@@ -194,3 +194,15 @@ def test_flags_in_the_leading_comment_count_and_its_other_words_do_not() -> None
         source_hash(NAIVE, {NAIVE: head + text}) for head in ("", "// What: a sine.\n", "// Flags: -use_fast_math\n")
     )
     assert plain == events != fast
+
+
+def test_raw_strings_and_continued_lines_are_read_as_cpp_reads_them() -> None:
+    for text, code in (
+        ('a R"x(\\\n)" )x" b', 'a R"x(\\\n)" )x" b'),  # a raw string keeps its line ends
+        ('// R"(\n#a\\\nb\n// )"', "# ab"),
+        ("/\\\n* c */ d", "d"),
+        ('"R\\"(" e', '"R\\"(" e'),
+        ('R"(f', 'R"( f'),  # one that does not end is no string
+        ('u8R"a(g)a"h', 'u8R"a(g)a" h'),
+    ):
+        assert code_of(text) == code, text

@@ -179,3 +179,16 @@ def test_ctrl_c_is_heard_while_a_call_goes_on() -> None:
     done.set()
     for thread in progress._abandoned_threads:
         thread.join()
+
+
+def test_calls_that_double_at_each_level_are_refused_at_once() -> None:
+    levels = "".join(
+        f"__device__ __noinline__ float f{n}(float a) {{ return f{n - 1}(a) + f{n - 1}(a + {n}); }}\n"
+        for n in range(1, 24)
+    )
+    head = "__device__ __noinline__ float f0(float a) { return a * 2; }\n"
+    kernel = 'extern "C" __global__ void twice(float* out) { out[0] = f23(out[1]); }'
+    with pytest.raises(
+        KernelError, match=r"twice has [\d,]{10,} instructions with all functions that it calls, too many"
+    ):
+        SimDevice().session({FILE: head + levels + kernel}).kernel(FILE, "twice")
