@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
-from gpu_ops.filters.kit import marching
+from gpu_ops.filters.kit import columns_first, marching
 from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, segments_fit
 from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.kit.ranges import top
@@ -99,6 +99,14 @@ RING_RULES = (
     finite_only("its running sums propagate NaN and infinity to the end of a segment"),
     segments_fit(window_of, "choose a larger window"),
 )
+
+
+def columns(ctx: PlanContext) -> Plan:
+    """An image of bytes by running sums, columns first."""
+    return columns_first.plan(ctx, ctx.params["window"] // 2)
+
+
+COLUMNS_RULES = columns_first.rules(lambda task: window_of(task) // 2, "choose variant 6, ring buffer")
 
 
 def scan(ctx: PlanContext) -> Plan:
