@@ -133,9 +133,12 @@ def _reach(vector: int, window: int) -> int:
 
 
 def scan_steps(task: Task) -> int:
-    """Vectors per thread: the minimum of STEPS for which a window covers at most half of a tile; else 0."""
-    reach, channels = _reach(vector_of(task.meta.itemsize), task.params["window"]), task.meta.channels
-    fit = (s for s in STEPS if 2 * reach <= task.knobs["block"] * s and s * channels >= LOADS)
+    """Vectors per thread: the minimum of STEPS for which a window covers at most half of a tile, and which is enough
+    loads in flight, unless the signal is so short that a tile of them would leave multiprocessors idle; else 0."""
+    vector, block, channels = vector_of(task.meta.itemsize), task.knobs["block"], task.meta.channels
+    reach, samples = _reach(vector, task.params["window"]), task.meta.shape[0]
+    few = samples < task.limits.multiprocessors * block * vector * (LOADS // channels)
+    fit = (s for s in STEPS if 2 * reach <= block * s and (few or s * channels >= LOADS))
     return next(fit, 0)
 
 
