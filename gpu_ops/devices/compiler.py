@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from gpu_ops.devices.compile_process import make
 from gpu_ops.devices.kernel_source import check_files, code_of, flags_of, included_headers, is_shipped, read_source
@@ -33,6 +34,7 @@ dialect."""
 _LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
 _PARAM = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)(\s+\.ptr[^,\n]*?)?\s+\w+(?:\[(\d+)\])?\s*(?:,|$)", re.M)
+_VARIABLE = re.compile(r"^\s*(?:\.(?:visible|weak|extern|common)\s+)?\.(?:const|global)\s", re.M)
 _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -76,6 +78,11 @@ class Compiled:
     symbols: Mapping[str, str]
     key: str = field(repr=False)
 
+    @cached_property
+    def has_variables(self) -> bool:
+        """Whether a loaded module has values of its own: constants, or other variables outside functions."""
+        return _VARIABLE.search(self.ptx) is not None
+
     def entry(self, name: str) -> Entry:
         """The kernel of that name. Raises KernelError, which names the kernels of the file."""
         symbol = self.symbols.get(name, name)
@@ -101,7 +108,6 @@ def compile_kernel(
     know the architecture.
     """
     text, headers = read_source(source, edits), included_headers(source, edits)
-    check_files(source, edits)
     defines = dict(defines or {})
     extra = flags_of(text)
     target = architecture if assemble else architecture.replace("sm_", "compute_")
@@ -113,6 +119,7 @@ def compile_kernel(
     parts += [f"instance {name}" for name in instances]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     if key not in _CACHE:
+        check_files(source, edits)
         if architecture not in supported_architectures():
             choices = ", ".join(supported_architectures())
             raise DeviceError(f"NVRTC {_version_text()} does not compile for {architecture}; choose from {choices}.")

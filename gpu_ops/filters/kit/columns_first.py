@@ -112,5 +112,7 @@ def rules(radius: Callable[[Task], int], advice: str) -> tuple[Rule, ...]:
             f"sums of more than {2 * PAIRS_RADIUS + 1} bytes do not fit 16 bits; {advice}",
             {"param radius": (256,)},
         ),
-        Rule(too_large, f"its tile takes {{found}} bytes of shared memory, a block has {{limits.shared_bytes}}; {advice}"),
+        Rule(
+            too_large, f"its tile takes {{found}} bytes, a block has {{limits.shared_bytes}} of shared memory; {advice}"
+        ),
     )
