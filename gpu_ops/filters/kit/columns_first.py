@@ -1,4 +1,4 @@
-"""Means of squares of bytes in one pass down the image, columns before rows: the shape of a block, and its segments.
+"""Means of squares of integers in one pass down the image, columns before rows: the shape of a block, and its segments.
 
 kernels/include/columns_first.cuh explains them.
 """
@@ -10,16 +10,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_ops.filters.kit.marching import PAIRS_RADIUS, segment_rows
-from gpu_ops.filters.kit.planning import PlanContext
+from gpu_ops.filters.kit.marching import NARROW_RADIUS, PAIRS_RADIUS, segment_rows
+from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.kit.rules import beyond, not_of
 from gpu_ops.plan import Launch, Limits, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Rule
 
-ROWS, RUN, GROUPS, OCTET = 16, 96, 24, 8
-"""Rows of a tile, outputs of a thread in a row, values that begin and end with whole pixels, and sums of 16 bytes; the
-same constants are in the kernels."""
+ROWS, PART = 16, 8
+"""Rows of a tile, and bytes of the samples whose sums are 16 bytes of it; the same constants are in the kernels."""
+RUN = {1: 96, 2: 48}
+"""Outputs of a thread in a row by the bytes of a sample; the tile then takes about as many bytes."""
 MOST_RUNS, MOST_CHANNELS = 16, 4
 RESERVED = 1 << 10
 """Bytes of shared memory that the driver takes of each block."""
@@ -29,16 +30,18 @@ MOST_THREADS = 640
 
 @dataclass(frozen=True)
 class Tile:
-    """The sums of a block: `runs` of a row, windows of 2 `radius` + 1 pixels of `group` channels."""
+    """The sums of a block: `runs` of a row, windows of 2 `radius` + 1 pixels of `group` channels, in samples of
+    `itemsize` bytes."""
 
     runs: int
     radius: int
     group: int
+    itemsize: int = 1
 
     @property
     def columns(self) -> int:
         """Values of a row that a block computes."""
-        return self.runs * RUN
+        return self.runs * RUN[self.itemsize]
 
     @property
     def threads(self) -> int:
@@ -48,9 +51,10 @@ class Tile:
     def shared_bytes(self) -> int:
         """Bytes of the sums with their padding, and of the means, as in the kernel's struct Memory."""
         reach, span = self.radius * self.group, (2 * self.radius + 1) * self.group
-        octets = (self.columns + -reach % OCTET + span) // OCTET + 1
-        pitch = (octets + 6) // 8 * 8 + 1
-        return ROWS * (2 * OCTET * pitch + self.columns + OCTET)
+        per = PART // self.itemsize
+        parts = (self.columns + -reach % per + span) // per + 1
+        pitch = (parts + 6) // 8 * 8 + 1
+        return ROWS * (2 * PART * pitch + self.columns * self.itemsize + PART)
 
     def blocks(self, limits: Limits) -> int:
         """Blocks that share a multiprocessor."""
@@ -58,32 +62,36 @@ class Tile:
         return max(1, min(fit, MOST_THREADS // self.threads))
 
 
-def tile_of(columns: int, radius: int, group: int, limits: Limits) -> Tile:
+def tile_of(columns: int, radius: int, group: int, itemsize: int, limits: Limits) -> Tile:
     """The tile for rows of so many values: two blocks share a multiprocessor where they fit, and the strips of an image
     are about equal."""
 
     def widest(least: int) -> int:
-        tiles = (Tile(runs, radius, group) for runs in range(MOST_RUNS, 0, -2))
+        tiles = (Tile(runs, radius, group, itemsize) for runs in range(MOST_RUNS, 0, -2))
         return next((t.runs for t in tiles if t.shared_bytes <= limits.shared_bytes and t.blocks(limits) >= least), 0)
 
     most = widest(2) or widest(1) or 2
-    runs = -(-columns // RUN)
+    runs = -(-columns // RUN[itemsize])
     strips = -(-runs // most)
-    return Tile(-(-runs // strips // 2) * 2, radius, group)
+    return Tile(-(-runs // strips // 2) * 2, radius, group, itemsize)
 
 
 def plan(ctx: PlanContext, radius: int) -> Plan:
     """One launch, for windows with a side of 2 radius + 1 pixels."""
-    limits = ctx.device.limits
-    tile = tile_of(ctx.columns, radius, ctx.channels, limits)
+    limits, size = ctx.device.limits, ctx.dtype.itemsize
+    tile = tile_of(ctx.columns, radius, ctx.channels, size, limits)
     blocks, strips = tile.blocks(limits), -(-ctx.columns // tile.columns)
     rows = segment_rows(ctx.height, strips, radius, limits.multiprocessors * blocks, blocks > 1)
     rows = -(-rows // ROWS) * ROWS
     kernel = ctx.kernel(
+        SAMPLE=CTYPES[ctx.dtype.name],
+        PACKED=int(size == 1),
+        TOTAL="unsigned int" if radius <= NARROW_RADIUS else "unsigned long long",
         BORDER=ctx.border,
         RADIUS=radius,
         GROUP=ctx.channels,
-        ALIGNED=int(ctx.columns % OCTET == 0),
+        ALIGNED=int(ctx.columns * size % PART == 0),
+        RUN=RUN[size],
         RUNS=tile.runs,
         SHARED=tile.shared_bytes,
         BLOCKS=blocks,
@@ -98,19 +106,18 @@ def rules(radius: Callable[[Task], int], advice: str) -> tuple[Rule, ...]:
     """What the kernels do not support; `advice` names the variant that does."""
 
     def too_large(task: Task) -> int:
-        tile = Tile(2, radius(task), task.meta.channels)
+        tile = Tile(2, radius(task), task.meta.channels, min(task.meta.itemsize, 2))
         return beyond(tile.shared_bytes, task.limits.shared_bytes)
 
     return (
-        not_of("uint16", "float32", "float64", words=f"it adds bytes in pairs, not {{meta.dtype}}; {advice}"),
+        not_of("float32", "float64", words=f"it adds integers, not {{meta.dtype}}; {advice}"),
         Rule(
             lambda task: task.meta.channels > MOST_CHANNELS,
             f"it takes up to {MOST_CHANNELS} channels, not {{meta.channels}}; {advice}",
         ),
         Rule(
-            lambda task: beyond(radius(task), PAIRS_RADIUS),
+            lambda task: task.meta.dtype == "uint8" and beyond(radius(task), PAIRS_RADIUS),
             f"sums of more than {2 * PAIRS_RADIUS + 1} bytes do not fit 16 bits; {advice}",
-            {"param radius": (256,)},
         ),
         Rule(
             too_large, f"its tile takes {{found}} bytes, a block has {{limits.shared_bytes}} of shared memory; {advice}"

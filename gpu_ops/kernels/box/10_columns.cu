@@ -1,11 +1,11 @@
-// What:    box filter of bytes in one pass down the image, columns first
-// Idea:    the running sums of columns need no ring: a thread keeps them in registers, two in a word, and loads the row
-//          that leaves a second time, which is in L2 as a rule. Sums of rows are then running sums of these, and each
+// What:    box filter of integers in one pass down the image, columns first
+// Idea:    the running sums of columns need no ring: a thread keeps them in registers, two bytes' sums in a word, and loads
+//          the row that leaves a second time, which is in L2 as a rule. Sums of rows are then running sums of these, and each
 //          thread has a long run of one row: its first window costs little, and no scan across lanes is needed. All
 //          threads do both parts in turn; results are rearranged in shared memory, so that any width is stored in words
-// Shapes:  x, y (height, width, GROUP) of bytes
+// Shapes:  x, y (height, width, GROUP) of 8 or 16 bits
 // Launch:  grid (width * GROUP / COLUMNS, segments of `segment` rows), THREADS threads; shared: sizeof(Memory)
-// Traffic: 2 bytes read and 1 written per value, the second read from L2 where a window of rows fits there; WINDOW - 1
+// Traffic: 2 samples read and 1 written per value, the second one from L2 where a window of rows fits there; WINDOW - 1
 //          more columns per strip, WINDOW - 1 more rows per segment
 // Source:  S3
 #include "columns_first.cuh"
@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int column = blockIdx.x * COLUMNS, begin = blockIdx.y * segment, end = min(begin + segment, height);
     const int values = width * GROUP, live = min(COLUMNS, values - column);
     const Strip strip = {x, height, width, values, column - REACH - LEAD, values};
-    const bool edge = BORDER != 3 && (strip.left < 0 || strip.left + 8 * OCTETS > values);
+    const bool edge = BORDER != 3 && (strip.left < 0 || strip.left + PER * PARTS > values);
 
     Columns columns;
     columns.begin(strip, begin);
