@@ -15,14 +15,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 {
     Memory& memory = *(Memory*)bytes;
     const int column = blockIdx.x * COLUMNS, begin = blockIdx.y * segment, end = min(begin + segment, height);
-    const int values = width * GROUP, live = min(COLUMNS, values - column);
-    const Strip strip = {x, height, width, values, column - REACH - LEAD, values};
-    const bool edge = BORDER != 3 && (strip.left < 0 || strip.left + PER * PARTS > values);
+    const Strip strip(x, height, width, column - REACH - LEAD);
+    const int live = min(COLUMNS, strip.values - column);
+    const bool edge = BORDER != 3 && (strip.left < 0 || strip.left + PER * PARTS > strip.values);
 
     Columns columns;
-    columns.begin(strip, begin);
+    if (strip.plain) columns.begin<true>(strip, begin);
+    else columns.begin<false>(strip, begin);
     for (int row = begin; row < end; row += ROWS) {
-        columns.step(strip, memory, row, row == begin);
+        if (strip.plain) columns.step<true>(strip, memory, row);
+        else columns.step<false>(strip, memory, row);
         __syncthreads();
         if (edge) {
             fill_border(strip, memory);
@@ -30,6 +32,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
         }
         means_of_run(memory);
         __syncthreads(); // the means are complete, and the tile may be overwritten
-        store(memory, y + row * strip.pitch + column, strip.pitch, min(ROWS, end - row), live);
+        store(memory, y + (long long)row * strip.values + column, strip.values, min(ROWS, end - row), live);
     }
 }

@@ -23,7 +23,7 @@ constexpr int END = LEAD + SPAN;                // where the first window of a r
 constexpr int PARTS = RUNS * (RUN / PER) + END / PER + 1;
 constexpr int PITCH = (PARTS + 6) / 8 * 8 + 1; // parts from row to row: eight rows start in different banks
 constexpr int ROUNDS = (PARTS + THREADS - 1) / THREADS;
-constexpr int LOADS = 4; // rows in flight
+constexpr int LOADS = ROUNDS > 1 ? 4 : 8; // rows in flight
 static_assert(GROUPS % GROUP == 0 && RUN % GROUPS == 0, "runs of whole groups of whole pixels");
 
 #if PACKED
@@ -60,46 +60,51 @@ extern __shared__ __align__(16) unsigned char bytes[]; // a Memory
 struct Strip {
     const T* x;
     int height, width, values, left; // values: of a row; left: the first one of the tile, which may be outside
-    long long pitch;                 // as values
+    bool plain;                      // whether no value beyond an edge is loaded
+    const unsigned int* last;        // where whole words of the image end
+    unsigned int tail;               // the bytes from there on
 
-    __device__ __forceinline__ const T* row(int i) const
+    __device__ __forceinline__ Strip(const T* x, int height, int width, int left)
+        : x(x), height(height), width(width), values(width * GROUP), left(left), tail(0)
     {
-        const int inside = border_index(i, height);
-        return inside < 0 ? nullptr : x + inside * pitch;
+        plain = values >= PER && (BORDER != 3 || (left >= 0 && left + PER * PARTS <= values));
+        const unsigned char* end = (const unsigned char*)(x + (long long)height * values);
+        last = (const unsigned int*)((size_t)end & ~(size_t)3);
+        if (!ALIGNED)
+            for (int c = 0; (const unsigned char*)last + c < end; ++c)
+                tail |= (unsigned int)((const unsigned char*)last)[c] << 8 * c;
     }
 
-    // The samples of row `from` for part q; zero where it is outside the image, except that a wrapped border has its values.
-    __device__ __forceinline__ uint2 load(const T* from, int q) const
+    // The samples of row i for part q of the tile; of a row that is `none` or outside a zero border, zero. Where part q
+    // is outside the image, it is filled later; a wrapped border is loaded, see `plain`.
+    template <bool PLAIN> __device__ __forceinline__ uint2 load(int i, int q, bool none = false) const
     {
-        const int k = left + PER * q;
-        if (!from) return {0, 0};
-        if (k >= 0 && k + PER <= values) return inside(from, k);
-        if (BORDER == 3) return gathered(from, k);
-        if (ALIGNED || k < 0 || k >= values) return {0, 0};
-        if (values < PER) return gathered(from, k);
-        const uint2 last = inside(from, values - PER); // its end is that of the row
-        const int beyond = 8 * BYTES * (k + PER - values);
-        const unsigned long long shifted = ((unsigned long long)last.y << 32 | last.x) >> beyond;
-        return {(unsigned int)shifted, (unsigned int)(shifted >> 32)};
+        const int inside = border_index(i, height), k = left + PER * q;
+        const T* from = x + (long long)max(inside, 0) * values;
+        const uint2 found = PLAIN ? at(from, k) : gathered(from, k);
+        return none || (BORDER == 0 && inside < 0) ? uint2{0, 0} : found;
     }
 
-    __device__ __forceinline__ uint2 inside(const T* from, int k) const
+    // Without branches, so that the loads of many rows are in flight at once.
+    __device__ __forceinline__ uint2 at(const T* from, int k) const
     {
-        if (ALIGNED) return __ldg((const uint2*)(from + k));
-        // From the aligned words that contain the eight bytes; at the image's end, the last one may reach beyond it.
-        const int phase = (size_t)(from + k) & 3;
-        const unsigned int* words = (const unsigned int*)((const unsigned char*)(from + k) - phase);
-        if ((const T*)(words + 3) > x + height * pitch) return gathered(from, k);
-        const unsigned int middle = __ldg(words + 1);
-        return {__funnelshift_r(__ldg(words), middle, 8 * phase), __funnelshift_r(middle, __ldg(words + 2), 8 * phase)};
+        const int inside = min(max(k, 0), values - PER);
+        if (ALIGNED) return __ldg((const uint2*)(from + inside));
+        // From the aligned words that contain the eight bytes; a part that ends outside the row has those before its end.
+        const int phase = (size_t)(from + inside) & 3, beyond = 8 * BYTES * min(max(k - inside, 0), PER - 1);
+        const unsigned int* words = (const unsigned int*)((const unsigned char*)(from + inside) - phase);
+        const unsigned int first = __ldg(words), middle = __ldg(words + 1), third = words + 2 < last ? words[2] : tail;
+        const unsigned int low = __funnelshift_r(first, middle, 8 * phase), high = __funnelshift_r(middle, third, 8 * phase);
+        const unsigned long long both = ((unsigned long long)high << 32 | low) >> beyond;
+        return {(unsigned int)both, (unsigned int)(both >> 32)};
     }
 
-    __device__ __forceinline__ uint2 gathered(const T* from, int k) const
+    __device__ __noinline__ uint2 gathered(const T* from, int k) const
     {
         constexpr int HALF = PER / 2;
         uint2 found = {0, 0};
         for (int c = 0; c < PER; ++c) {
-            const int value = position(k + c, BORDER == 3);
+            const int value = position(k + c);
             const unsigned int bits = value < 0 ? 0 : (unsigned int)from[value] << 8 * BYTES * (c % HALF);
             if (c < HALF) found.x |= bits; else found.y |= bits;
         }
@@ -107,10 +112,9 @@ struct Strip {
     }
 
     // The image's value for one that may be outside, or -1.
-    __device__ __forceinline__ int position(int k, bool beyond) const
+    __device__ __forceinline__ int position(int k) const
     {
         if (k >= 0 && k < values) return k;
-        if (!beyond) return -1;
         const int pixel = (k + REACH * GROUP + 8 * GROUP) / GROUP - REACH - 8, at = border_index(pixel, width);
         return at < 0 ? -1 : at * GROUP + k - pixel * GROUP;
     }
@@ -120,56 +124,51 @@ struct Strip {
 struct Columns {
     Part sums[ROUNDS];
 
-    // The rows before the first output's lowest one.
-    __device__ __forceinline__ void begin(const Strip& strip, int row)
+    // The window of the row above `row`.
+    template <bool PLAIN> __device__ __forceinline__ void begin(const Strip& strip, int row)
     {
         #pragma unroll
         for (int j = 0; j < ROUNDS; ++j) sums[j] = {};
         #pragma unroll 1
-        for (int i = 0; i < 2 * RADIUS; i += 2 * LOADS) {
-            uint2 in[2 * LOADS][ROUNDS];
+        for (int i = 0; i < WINDOW; i += LOADS) {
+            uint2 in[LOADS][ROUNDS];
             #pragma unroll
-            for (int m = 0; m < 2 * LOADS; ++m)
-                load(strip, i + m < 2 * RADIUS ? strip.row(row - RADIUS + i + m) : nullptr, in[m]);
+            for (int m = 0; m < LOADS; ++m)
+                #pragma unroll
+                for (int j = 0; j < ROUNDS; ++j)
+                    in[m][j] = strip.load<PLAIN>(row - 1 - RADIUS + i + m, part(j), i + m >= WINDOW);
             #pragma unroll
-            for (int m = 0; m < 2 * LOADS; ++m)
+            for (int m = 0; m < LOADS; ++m)
                 #pragma unroll
                 for (int j = 0; j < ROUNDS; ++j) sums[j].add(in[m][j]);
         }
     }
 
-    __device__ __forceinline__ void load(const Strip& strip, const T* from, uint2 (&found)[ROUNDS]) const
-    {
-        #pragma unroll
-        for (int j = 0; j < ROUNDS; ++j) {
-            const int q = threadIdx.x + THREADS * j;
-            found[j] = q < PARTS ? strip.load(from, q) : uint2{0, 0};
-        }
-    }
-
-    // The sums of ROWS rows of outputs from `row` on; no row leaves the first window of all.
-    __device__ __forceinline__ void step(const Strip& strip, Memory& memory, int row, bool first)
+    // The sums of ROWS rows of outputs from `row` on.
+    template <bool PLAIN> __device__ __forceinline__ void step(const Strip& strip, Memory& memory, int row)
     {
         #pragma unroll 1
         for (int n = 0; n < ROWS; n += LOADS) {
             uint2 in[LOADS][ROUNDS], out[LOADS][ROUNDS];
             #pragma unroll
-            for (int m = 0; m < LOADS; ++m) {
-                const int i = row + n + m;
-                load(strip, strip.row(i + RADIUS), in[m]);
-                load(strip, first && n + m == 0 ? nullptr : strip.row(i - RADIUS - 1), out[m]);
-            }
+            for (int m = 0; m < LOADS; ++m)
+                #pragma unroll
+                for (int j = 0; j < ROUNDS; ++j) {
+                    in[m][j] = strip.load<PLAIN>(row + n + m + RADIUS, part(j));
+                    out[m][j] = strip.load<PLAIN>(row + n + m - RADIUS - 1, part(j));
+                }
             #pragma unroll
             for (int m = 0; m < LOADS; ++m)
                 #pragma unroll
                 for (int j = 0; j < ROUNDS; ++j) {
-                    const int q = threadIdx.x + THREADS * j;
                     sums[j].add(in[m][j]);
                     sums[j].subtract(out[m][j]);
-                    if (q < PARTS) memory.sums[n + m][q] = sums[j];
+                    if (part(j) < PARTS) memory.sums[n + m][part(j)] = sums[j];
                 }
         }
     }
+
+    __device__ __forceinline__ static int part(int round) { return threadIdx.x + THREADS * round; }
 };
 
 // The sum of value k in a row of the tile.
@@ -192,7 +191,7 @@ __device__ __forceinline__ void fill_border(const Strip& strip, Memory& memory)
     const int outside = before + PER * PARTS - end;
     for (int i = threadIdx.x; i < ROWS * outside; i += THREADS) {
         const int n = i / ROWS, k = n < before ? n : end + n - before;
-        const int from = strip.position(strip.left + k, true) - strip.left;
+        const int from = strip.position(strip.left + k) - strip.left;
         Part* row = memory.sums[i % ROWS];
         // Windows of outputs do not reach the sums that have no source in the tile.
         sum_of(row, k) = from >= 0 && from < PER * PARTS && BORDER != 0 ? sum_of(row, from) : 0;
@@ -253,9 +252,31 @@ struct Sums {
         #pragma unroll
         for (int c = 0; c < GROUP; ++c) v[c] = BEGIN;
         add_group(from, LEAD, WHOLE ? GROUPS : REST);
-        #pragma unroll 1
-        for (int g = 1; g < WHOLE; ++g) add_group(from + g * GROUPS / PER, 0, GROUPS);
+        if (WHOLE > 1) add_groups(from + GROUPS / PER, WHOLE - 1);
         if (WHOLE && REST) add_group(from + WHOLE * GROUPS / PER, 0, REST);
+    }
+
+    // Adds `count` whole groups. Words of two sums are added as they are, modulo 2^32, and their upper halves once more;
+    // the difference is the sum of their lower halves. Every sixth word has the same channels.
+    __device__ __forceinline__ void add_groups(const Part* from, int count)
+    {
+        constexpr int KINDS = PACKED ? 6 : 12;
+        Total whole[KINDS] = {}, upper[KINDS] = {};
+        #pragma unroll 1
+        for (int g = 0; g < count; ++g, from += GROUPS / PER) {
+            #pragma unroll
+            for (int w = 0; w < 4 * GROUPS / PER; ++w) {
+                const unsigned int word = from[w / 4].v[w % 4];
+                whole[w % KINDS] += word;
+                if (PACKED) upper[w % KINDS] += word >> 16;
+            }
+        }
+        #pragma unroll
+        for (int w = 0; w < KINDS; ++w) {
+            const int p = PACKED ? w / 2 * 4 + w % 2 : w; // the value in the lower half; two further is the upper one
+            v[(p - LEAD + GROUPS) % GROUP] += whole[w] - (PACKED ? upper[w] << 16 : 0);
+            if (PACKED) v[(p + 2 - LEAD + GROUPS) % GROUP] += upper[w];
+        }
     }
 };
 
@@ -297,12 +318,12 @@ __device__ __forceinline__ void means_of_run(Memory& memory)
 }
 
 // Stores the first `live` means of each of `count` rows; `to` is the first one in the image.
-__device__ __forceinline__ void store(const Memory& memory, T* to, long long pitch, int count, int live)
+__device__ __forceinline__ void store(const Memory& memory, T* to, int pitch, int count, int live)
 {
     const int lane = threadIdx.x % 32;
     for (int row = threadIdx.x / 32; row < count; row += THREADS / 32) {
         const unsigned char* from = (const unsigned char*)memory.means[row];
-        unsigned char* line = (unsigned char*)(to + row * pitch);
+        unsigned char* line = (unsigned char*)(to + (long long)row * pitch);
         if (ALIGNED) {
             for (int i = lane; i < live / PER; i += 32) ((uint2*)line)[i] = ((const uint2*)from)[i];
             continue;
