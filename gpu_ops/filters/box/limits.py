@@ -109,7 +109,9 @@ TABLE_EXACT = Rule(
 """A float64 table is exact enough for the image."""
 TILE_FITS = shared_fits(tile_bytes, never={"param radius": (256,)})
 FLOATS_ONLY = not_of("uint8", "uint16", words="integers are exact in variant 8, ring buffer; choose that one")
-COLUMNS_RULES = columns_first.rules(lambda task: int(task.params["radius"]), "choose variant 8, ring buffer")
+COLUMNS_RULES = columns_first.rules(
+    lambda task: int(task.params["radius"]), ("float32",), "choose variant 8, ring buffer"
+)
 SEGMENTS_FIT = segments_fit(window_of, "choose a larger radius")
 OPENCV_RULES = (
     Rule(

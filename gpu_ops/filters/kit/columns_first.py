@@ -102,15 +102,15 @@ def plan(ctx: PlanContext, radius: int) -> Plan:
     return ctx.plan(Launch(kernel, grid, block, args, tile.shared_bytes, name="columns and rows", loops=loops))
 
 
-def rules(radius: Callable[[Task], int], advice: str) -> tuple[Rule, ...]:
-    """What the kernels do not support; `advice` names the variant that does."""
+def rules(radius: Callable[[Task], int], floats: tuple[str, ...], advice: str) -> tuple[Rule, ...]:
+    """What the kernels do not support, such as the filter's types of `floats`; `advice` names the variant that does."""
 
     def too_large(task: Task) -> int:
         tile = Tile(2, radius(task), task.meta.channels, min(task.meta.itemsize, 2))
         return beyond(tile.shared_bytes, task.limits.shared_bytes)
 
     return (
-        not_of("float32", "float64", words=f"it adds integers, not {{meta.dtype}}; {advice}"),
+        not_of(*floats, words=f"it adds integers, not {{meta.dtype}}; {advice}"),
         Rule(
             lambda task: task.meta.channels > MOST_CHANNELS,
             f"it takes up to {MOST_CHANNELS} channels, not {{meta.channels}}; {advice}",
