@@ -106,7 +106,9 @@ def columns(ctx: PlanContext) -> Plan:
     return columns_first.plan(ctx, ctx.params["window"] // 2)
 
 
-COLUMNS_RULES = columns_first.rules(lambda task: window_of(task) // 2, ("float32", "float64"), "choose variant 6, ring buffer")
+COLUMNS_RULES = columns_first.rules(
+    lambda task: window_of(task) // 2, ("float32", "float64"), "choose variant 6, ring buffer"
+)
 
 
 def scan(ctx: PlanContext) -> Plan:
