@@ -34,7 +34,11 @@ dialect."""
 _LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
 _PARAM = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)(\s+\.ptr[^,\n]*?)?\s+\w+(?:\[(\d+)\])?\s*(?:,|$)", re.M)
-_VARIABLE = re.compile(r"^\s*(?:\.(?:visible|weak|extern|common)\s+)?\.(?:const|global)\s", re.M)
+_VARIABLE = re.compile(
+    r"^(?:\.(?P<linked>visible|weak|extern|common)\s+)?\.(?P<space>const|global)\s[^;={]*?(?P<name>[\w$]+)(?:\[\d*\])?\s*[=;]",
+    re.M,
+)
+_WORD = r"(?<![\w$.%%])%s(?![\w$])"
 _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -80,8 +84,14 @@ class Compiled:
 
     @cached_property
     def has_variables(self) -> bool:
-        """Whether a loaded module has values of its own: constants, or other variables outside functions."""
-        return _VARIABLE.search(self.ptx) is not None
+        """Whether a loaded module has values of its own: constants, or other variables outside functions. Names of
+        numbers, which no code refers to, do not count."""
+        return any(
+            found["linked"]
+            or found["space"] == "const"
+            or len(re.findall(_WORD % re.escape(found["name"]), self.ptx)) > 1
+            for found in _VARIABLE.finditer(self.ptx)
+        )
 
     def entry(self, name: str) -> Entry:
         """The kernel of that name. Raises KernelError, which names the kernels of the file."""

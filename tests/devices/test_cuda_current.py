@@ -128,7 +128,8 @@ def test_a_plan_on_two_devices_makes_each_current_for_its_own_streams(fake: Fake
     assert [span.peer for span in execution.spans] == ([True, True, False, True, False] if trace else [])
 
 
-NO_VARIABLES = 'extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= 2; }'
+NO_VARIABLES = 'constexpr int N = 2; extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= N; }'
+COUNTER = 'static __device__ int done = 0; extern "C" __global__ void count(int* x) { x[0] = atomicAdd(&done, 1); }'
 
 
 def test_a_session_asks_for_nothing_that_its_device_knows(fake: FakeCupy) -> None:
@@ -139,15 +140,17 @@ def test_a_session_asks_for_nothing_that_its_device_knows(fake: FakeCupy) -> Non
     kernels = [session.kernel(FILE, "twice") for session in sessions]
     assert fake.done["memGetInfo", 0] == 1 and all(s.limits is device.limits for s in sessions)
     assert fake.done["module.load", 0] == 1 and len({id(k.module) for k in kernels}) == 1
-    apart = [device.session({FILE: TEXT}).kernel(FILE, "scale") for _ in range(2)]
-    assert fake.done["module.load", 0] == 3 and apart[0].module is not apart[1].module
+    for text, name in ((TEXT, "scale"), (COUNTER, "count")):
+        before = fake.done["module.load", 0]
+        apart = [device.session({FILE: text}).kernel(FILE, name) for _ in range(2)]
+        assert fake.done["module.load", 0] == before + 2 and apart[0].module is not apart[1].module
 
 
 def test_the_modules_that_sessions_share_are_few(fake: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gpu_ops.devices.cuda.device.MOST_MODULES", 2)
     device = CudaDevice(0)
     for factor in (2, 3, 4, 2):
-        device.session({FILE: NO_VARIABLES.replace("2", str(factor))}).kernel(FILE, "twice")
+        device.session({FILE: NO_VARIABLES.replace("= 2", f"= {factor}")}).kernel(FILE, "twice")
     assert fake.done["module.load", 0] == 4
 
 

@@ -228,7 +228,7 @@ def refusal(id: str, meta: Meta, radius: int = 4, border: str = "reflect", block
 def test_what_variants_cannot_do_is_said() -> None:
     plain, broken = Meta("image", (99, 99), "float32"), Meta("image", (99, 99), "float32", finite=False)
     exact = {"direct", "separable", "separable_fused", "cupyx", "cucim"}
-    for variant in (v for v in BOX.variants if v.id != "columns"):
+    for variant in BOX.variants:
         assert ("NaN" in refusal(variant.id, broken)) == (variant.id not in exact), variant.id
         assert refusal(variant.id, plain) == ""
     large = Meta("image", (20000, 20000), "float32")
@@ -238,10 +238,6 @@ def test_what_variants_cannot_do_is_said() -> None:
     assert "texture" in refusal("sliding_texture", Meta("image", (9, 131073), "uint8"))
     assert "65535" in refusal("direct", Meta("image", (70000, 9), "uint8"), block=16)
     assert "shared memory" in refusal("separable_fused", plain, 256)
-    assert "it adds integers, not float32" in refusal("columns", plain)
-    assert "257 bytes do not fit 16 bits" in refusal("columns", Meta("image", (99, 99), "uint8"), 129)
-    assert not refusal("columns", Meta("image", (99, 99), "uint8"), 128)
-    assert not refusal("columns", Meta("image", (99, 99), "uint16"), 256)
 
 
 def test_nan_reaches_its_squares_only_where_it_is_allowed() -> None:

@@ -43,10 +43,6 @@ TRANSPOSE = "The first pass reads along rows and transposes tiles in shared memo
 TABLE = "A summed-area table (2D prefix sum) gives any box sum by four reads, but takes double precision."
 FUSED = "Both passes of a tile in shared memory: one launch and no intermediate image, where the tile fits."
 RING = "Row streaming: running sums of rows and columns in one pass down the image, with a ring buffer of row sums."
-COLUMNS = (
-    "Columns first: their running sums stay in registers, and each thread then slides along one row of a tile of these "
-    "sums. The row that leaves is loaded again, from L2."
-)
 DOUBLE = "The same with row sums in double, which avoids the rounding errors of float sums."
 CUPYX = "The library's own kernels: one 1D correlation per axis, no kernel to write."
 CUCIM = "scikit-image's functions on the GPU: its local mean, two correlations optimised with shared memory."
@@ -125,12 +121,6 @@ def _kernels() -> tuple[Variant, ...]:
         ),
         cuda(
             *("box/9_double.cu", "ring buffer, double", DOUBLE, plans.double, finite, limits.FLOATS_ONLY),
-            knobs=(),
-            source="S3",
-            counts=MARCH,
-        ),
-        cuda(
-            *("box/10_columns.cu", "columns first", COLUMNS, plans.columns, *limits.COLUMNS_RULES),
             knobs=(),
             source="S3",
             counts=MARCH,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_ops.filters.kit import columns_first
 from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, segments_fit
 from gpu_ops.filters.kit.planning import block_shape
 from gpu_ops.filters.kit.ranges import weighted_range
@@ -109,9 +108,6 @@ TABLE_EXACT = Rule(
 """A float64 table is exact enough for the image."""
 TILE_FITS = shared_fits(tile_bytes, never={"param radius": (256,)})
 FLOATS_ONLY = not_of("uint8", "uint16", words="integers are exact in variant 8, ring buffer; choose that one")
-COLUMNS_RULES = columns_first.rules(
-    lambda task: int(task.params["radius"]), ("float32",), "choose variant 8, ring buffer"
-)
 SEGMENTS_FIT = segments_fit(window_of, "choose a larger radius")
 OPENCV_RULES = (
     Rule(

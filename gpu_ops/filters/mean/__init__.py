@@ -53,11 +53,6 @@ PACKED = "Two bytes per addition, as pairs of 16-bit sums in a word; the results
 
 RING = "Running sums of rows and columns in one pass, with a ring buffer of row sums: any window costs the same."
 
-COLUMNS = (
-    "Columns first: their running sums stay in registers, and each thread then slides along one row of a tile of these "
-    "sums. The row that leaves is loaded again, from L2."
-)
-
 STRIPS = Counts(
     uncounted="the number of segments depends on the GPU, and each loads its halo rows again",
     operations=lambda task: marching.additions(task.meta, task.params["window"] // 2),
@@ -81,6 +76,7 @@ ON_SIGNALS = (
         knobs=(fast.SCAN_BLOCK,),
         source="S4",
         largest=fast.scan_largest,
+        trials=fast.scan_trials,
         counts=TILE_LOADS,
         exactness=fast.SCAN_EXACTNESS,
     ),
@@ -111,12 +107,6 @@ ON_IMAGES = (
         largest=fast.ring_largest,
         counts=STRIPS,
         exactness=fast.RING_EXACTNESS,
-    ),
-    cuda(
-        *("mean2d/7_columns.cu", "columns first", COLUMNS, fast.columns, *fast.COLUMNS_RULES),
-        knobs=(),
-        source="S3, S4",
-        counts=STRIPS,
     ),
 )
 
