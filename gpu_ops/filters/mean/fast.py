@@ -110,9 +110,8 @@ def scan(ctx: PlanContext) -> Plan:
     macros["ACCUMULATOR"] = _prefix_type(ctx.dtype)
     outputs = (block * steps - 1 - _reach(vector, window)) * vector
     args = (ctx.x, ctx.out, np.int64(n), np.int32(window))
-    return ctx.plan(
-        Launch(ctx.kernel(**macros), grid1d(n, outputs), (block, 1, 1), args, scan_bytes(ctx.task), name="scan")
-    )
+    grid, shared, loops = grid1d(n, outputs), scan_bytes(ctx.task), {"vectors of a thread": steps}
+    return ctx.plan(Launch(ctx.kernel(**macros), grid, (block, 1, 1), args, shared, name="scan", loops=loops))
 
 
 def _prefix_type(dtype: np.dtype[Any]) -> str:
