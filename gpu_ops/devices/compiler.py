@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from gpu_ops.devices.compile_process import make
 from gpu_ops.devices.kernel_source import check_files, code_of, flags_of, included_headers, is_shipped, read_source
@@ -34,6 +35,11 @@ dialect."""
 _LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
 _PARAM = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)(\s+\.ptr[^,\n]*?)?\s+\w+(?:\[(\d+)\])?\s*(?:,|$)", re.M)
+_VARIABLE = re.compile(
+    r"^(?:\.(?P<linked>visible|weak|extern|common)\s+)?\.(?P<space>const|global)\s[^;={]*?(?P<name>[\w$]+)(?:\[\d*\])?\s*[=;]",
+    re.M,
+)
+_WORD = r"(?<![\w$.%%])%s(?![\w$])"
 _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -76,6 +82,17 @@ class Compiled:
     seconds: float
     symbols: Mapping[str, str]
     key: str = field(repr=False)
+
+    @cached_property
+    def has_variables(self) -> bool:
+        """Whether a loaded module has values of its own: constants, or other variables outside functions. Names of
+        numbers, which no code refers to, do not count."""
+        return any(
+            found["linked"]
+            or found["space"] == "const"
+            or len(re.findall(_WORD % re.escape(found["name"]), self.ptx)) > 1
+            for found in _VARIABLE.finditer(self.ptx)
+        )
 
     def entry(self, name: str) -> Entry:
         """The kernel of that name. Raises KernelError, which names the kernels of the file."""
@@ -124,7 +141,8 @@ def request_of(
 ) -> Request:
     """The program for the compiler. Raises KernelError where a file includes what it must not."""
     text, headers = read_source(source, edits), included_headers(source, edits)
-    check_files(source, edits)
+    if edits:
+        check_files(source, edits)
     target = architecture if assemble else architecture.replace("sm_", "compute_")
     flags = (f"-arch={target}", *FLAGS, *(ASSEMBLER_FLAGS if assemble else ()), *flags_of(text))
     flags += tuple(f"-D{k}={v}" for k, v in sorted(defines.items()))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import stat
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -81,7 +83,7 @@ def keep_own(source: str, text: str | None) -> None:
 
 def is_shipped(source: str) -> bool:
     """Whether a kernel file or a header is part of the product."""
-    return (KERNELS / source).is_file()
+    return _stamp(source) is not None
 
 
 def is_source(source: str) -> bool:
@@ -95,7 +97,22 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
         return edits[source]
     if not is_source(source):
         raise KernelError(f"There is no kernel file {source}; shipped are {', '.join(kernel_files())}.")
-    return _own[source] if source in _own else (KERNELS / source).read_text(encoding="utf-8")
+    return _own[source] if source in _own else _shipped_text(f"{KERNELS}/{source}", _stamp(source))
+
+
+def _stamp(source: str) -> tuple[int, int] | None:
+    """The time and the size of a shipped file, which change with its text; None if there is no such file."""
+    try:
+        found = os.stat(f"{KERNELS}/{source}")
+    except (OSError, ValueError):
+        return None
+    return (found.st_mtime_ns, found.st_size) if stat.S_ISREG(found.st_mode) else None
+
+
+@lru_cache(512)
+def _shipped_text(path: str, stamp: tuple[int, int] | None) -> str:
+    """The text of a file, read once for each of its stamps: a live run plans anew each time."""
+    return Path(path).read_text(encoding="utf-8")
 
 
 def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
@@ -144,9 +161,13 @@ def included_headers(source: str, edits: Mapping[str, str] | None = None) -> dic
 def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
     """A hash, 16 hexadecimal digits, of the compiler's input: the tokens of a kernel file and of the headers that
     it includes, and the flags in its leading comment. Comments, blanks and line ends do not count."""
-    text = read_source(source, edits)
+    return _hash_of(read_source(source, edits), tuple(included_headers(source, edits).items()))
+
+
+@lru_cache(256)
+def _hash_of(text: str, headers: tuple[tuple[str, str], ...]) -> str:
     parts = [" ".join(flags_of(text)), code_of(text)]
-    parts += [f"{name}\0{code_of(header)}" for name, header in included_headers(source, edits).items()]
+    parts += [f"{name}\0{code_of(header)}" for name, header in headers]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from gpu_ops.devices.kernel_source import (
     read_source,
     source_hash,
 )
+from gpu_ops.errors import KernelError
 from gpu_ops.filters import find_filter
 from gpu_ops.report.kernel_age import has_older_kernels
 
@@ -154,6 +156,24 @@ def test_only_the_headers_that_a_kernel_includes_count_through_others_too() -> N
     assert source_hash(SOURCE, changed) != source_hash(SOURCE)
     border = {"include/border.cuh": read_source("include/border.cuh") + "\nint more;"}
     assert source_hash(NAIVE, border) != source_hash(NAIVE)
+
+
+def test_a_shipped_text_is_read_once_and_again_when_its_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpu_ops.devices.kernel_source.KERNELS", tmp_path)
+    (tmp_path / "own1").mkdir()
+    file = tmp_path / "own1" / "1_a.cu"
+    file.write_text("int a;")
+    assert read_source("own1/1_a.cu") == "int a;"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_text", None)
+        assert read_source("own1/1_a.cu") == "int a;"
+    file.write_text("int more;")
+    assert read_source("own1/1_a.cu") == "int more;"
+    file.unlink()
+    with pytest.raises(KernelError, match="no kernel file"):
+        read_source("own1/1_a.cu")
 
 
 def test_a_header_counts_behind_a_condition_and_by_a_macro_and_when_only_an_edit_has_it() -> None:
