@@ -13,6 +13,7 @@
 //          complex numbers written and 3 read per point of them
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
+#include "early_launch.cuh"
 #include "fft_any_length.cuh"
 #include "fft_four_step.cuh"
 #include "fft_results.cuh"
@@ -33,6 +34,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const C* __restrict__ high, const C* __restrict__ chirp, const R* __restrict__ window,
     const double* __restrict__ means, int n2, long long length, long long hop)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_LINES>();
     const int line = blockIdx.x * LINES + lane.line, column = line < n2 ? line : n2 - 1, channels = gridDim.y;
     const double* const mean = means + blockIdx.z * channels + blockIdx.y;
@@ -59,10 +61,11 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
 // Rows k1 and n1 - k1: the first half of the lines of a block, and the second half. Results of row k1 are points k1 +
 // n1 k2 of the packed line; low and high are the twiddle factors of all samples.
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_long_bins(
-    const C* __restrict__ z, Result* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ low,
+    const C* z, Result* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ low,
     const C* __restrict__ high, int n1, long long step, long long apart, R factor, int doubled, int both_sides)
 {
     constexpr int PAIRS = LINES / 2, ODD = N | 1;
+    overlap_launches();
     const Lane lane = lane_of<ALONG_POINTS>();
     const int first = blockIdx.x * PAIRS, own = min(first + lane.line % PAIRS, n1 / 2);
     const C* const row = matrix_of((C*)z, n1, N) + (long long)(lane.line < PAIRS || own == 0 ? own : n1 - own) * N;
@@ -95,6 +98,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     C* z, const C* __restrict__ circle, const C* __restrict__ low, const C* __restrict__ high,
     const C* __restrict__ spectrum, int n1)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_POINTS>();
     const int line = blockIdx.x * LINES + lane.line, k1 = min(line, n1 - 1);
     C* const row = matrix_of(z, n1, N) + (long long)k1 * N;
@@ -116,9 +120,10 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
 #else
 // Columns back: result a of column b is point b + n2 a.
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_long_columns(
-    const C* __restrict__ z, Result* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp, int n2,
+    const C* z, Result* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp, int n2,
     int length, long long step, long long apart, R factor, int doubled, int both_sides)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_LINES>();
     const int line = blockIdx.x * LINES + lane.line, column = min(line, n2 - 1);
     const C* const from = matrix_of((C*)z, N, n2) + column;

@@ -5,12 +5,14 @@
 // Launch:  1D grid over lines * (n / 2 + 1), any block
 // Traffic: 1 complex number read and 1 written per bin, and half a twiddle factor
 // Source:  S2
+#include "early_launch.cuh"
 #include "fft_radix.cuh"
 
 extern "C" __global__ void fft_unpack(
-    const C* __restrict__ z, C* __restrict__ y, const C* __restrict__ split_table, long long count, long long n,
+    const C* z, C* __restrict__ y, const C* __restrict__ split_table, long long count, long long n,
     long long stride)
 {
+    overlap_launches();
     const long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (t >= count) return;
     const long long line = t / (n / 2 + 1), k = t - line * (n / 2 + 1);

@@ -14,6 +14,7 @@
 #define FIRST_PART 2
 #define SECOND_PART 3
 #define LAST_PART 4
+#include "early_launch.cuh"
 #include "fft_any_length.cuh"
 #include "fft_samples.cuh"
 

@@ -287,7 +287,7 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
     several, image = limits.several_values(kind, transformed), kind == "image"
     split, packed = Scheme("fft/11_four_step.cu", split=True), Scheme("fft/12_packed.cu", pack=True, split=True)
     mixed = Scheme("fft/13_mixed_radix.cu", any_length=True)
-    fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True, three=True)
+    fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True, three=True, early=True)
     knobs = FAST_BLOCK, RADIX, COLUMNS
     halved: tuple[Shape, ...] = ((64, 32), (20, 45)) if image else ()  # rows of samples that no pairs make
     fast_knobs = FAST_BLOCK, WIDE_RADIX, COLUMNS, THIRDS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())

@@ -163,7 +163,7 @@ class Parts:
         grid, block = (-(-count // lines), self.cut.channels, self.cut.count), (line.stages.threads * lines, 1, 1)
         args = (self.z, y, line.tables(self.work)[0], *self.turns[self.n2], np.int32(self.n1), np.int32(n3))
         shared = _shared(line, lines, False, self.work.real.itemsize)
-        self.work.steps.append(Launch(kernel, grid, block, args, shared, name="middle"))
+        self.work.steps.append(Launch(kernel, grid, block, args, shared, name="middle", early=True))
         return y
 
     def mean(self, out: DeviceArray, factor: float, doubled: int) -> None:
@@ -196,7 +196,7 @@ class Parts:
         grid, block = (blocks, self.cut.channels, self.cut.count), (line.stages.threads * lines, 1, 1)
         args = (*arrays, line.tables(work)[0], *more)
         shared = _shared(line, lines, whole, work.real.itemsize)
-        work.steps.append(Launch(kernel, grid, block, args, shared, name=name))
+        work.steps.append(Launch(kernel, grid, block, args, shared, name=name, early=part > 1))
 
 
 def plan(device: Device, task: Task) -> Plan:

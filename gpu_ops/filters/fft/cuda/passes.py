@@ -66,7 +66,8 @@ class Lines(NamedTuple):
 class Scheme:
     """How a variant makes its launches. `pack` reads real samples in pairs, `split` cuts long lines in two parts,
     `three` the longest in three, `transpose` stores rows as columns instead of taking several neighbouring columns per
-    block, `any_length` takes other lengths than powers of two, `tiles` has small tiles in a block."""
+    block, `any_length` takes other lengths than powers of two, `tiles` has small tiles in a block. Kernels of an
+    `early` one wait for the previous launch themselves."""
 
     file: str
     pack: bool = False
@@ -75,6 +76,7 @@ class Scheme:
     any_length: bool = False
     tiles: bool = False
     three: bool = False
+    early: bool = False
 
     @property
     def kernel(self) -> str:
@@ -259,7 +261,8 @@ class Passes:
         room = room_of(lines.n, stages.radices, each)[1] if len(stages.radices) > 1 or ends == UNPACKED else 0
         shared = self.fit.parts * room * self.fit.itemsize
         grid, block = (-(-lines.total // each), 1, 1), (stages.threads * each, 1, 1)
-        self.steps.append(Launch(kernel, grid, block, args, shared, name=what))
+        early = self.scheme.early and bool(self.steps)
+        self.steps.append(Launch(kernel, grid, block, args, shared, name=what, early=early))
 
     def along(
         self,
@@ -345,7 +348,8 @@ class Passes:
             name, what, more = "fft_batch_half", "half", (np.int32(c),)
         kernel = self.device.kernel(UNPACK if name == "fft_unpack" else BATCH, name, defines)
         every = (z, y, *args, *(np.int64(size) for size in (threads, n, apart)), *more)
-        self.steps.append(Launch(kernel, grid1d(threads, 256), (256, 1, 1), every, name=what))
+        early = name == "fft_unpack"
+        self.steps.append(Launch(kernel, grid1d(threads, 256), (256, 1, 1), every, name=what, early=early))
 
 
 def parts_of(n: int, fit: Fit, scheme: Scheme, knobs: Mapping[str, Value], beside: int = 0) -> tuple[int, ...] | None:
