@@ -290,7 +290,8 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
     fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True, three=True, early=True)
     knobs = FAST_BLOCK, RADIX, COLUMNS
     halved: tuple[Shape, ...] = ((64, 32), (20, 45)) if image else ()  # rows of samples that no pairs make
-    fast_knobs = FAST_BLOCK, WIDE_RADIX, COLUMNS, THIRDS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())
+    block = replace(FAST_BLOCK, help="threads per block; fewer for rows where most multiprocessors would be idle")
+    fast_knobs = block, WIDE_RADIX, COLUMNS, THIRDS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())
     ladder = [
         of_way(
             *(way, plan, (BLUESTEIN, BATCH), lengths, *((FAST_SINE_FLOATS,) if way is FAST_SINE else ()), several),

@@ -43,6 +43,10 @@ PACKED, CONVOLVED, NEITHER = "packed", "convolved", "neither"
 samples without packing."""
 
 
+ONE_BLOCK = 8192
+"""Samples of a segment that one block transforms faster than several blocks do in two launches."""
+
+
 class Matrix(NamedTuple):
     """A line of `length` samples as a matrix of n1 by n2 complex numbers, whose columns and rows are lines. With a
     `middle` line each row is a matrix again, whose columns are such lines, and `rows` are those of that."""
@@ -249,4 +253,5 @@ VARIANT = Variant(
     largest=limits.largest,
     trials=lambda limits: TRIALS,
     counts=Counts(uncounted="two kernels or three: one block is not representative of all", operations=operations),
+    suits=lambda task: Cut.of(task).length > ONE_BLOCK,
 )
