@@ -87,3 +87,22 @@ def test_an_image_is_stored_as_half_a_spectrum_and_once_more() -> None:
 def test_spectrograms_are_stored_in_runs_of_segments(segment: int) -> None:
     counters = counted("fft1d", (64 * segment,), result="spectrogram", segment=segment, overlap=0)
     assert counters["global_store_sectors"] == (segment // 2 + 1) * 64 * 4 // 32
+
+
+@pytest.mark.parametrize(("batch", "across"), [(1, 66), (2, 66), (1, 16), (4, 5)])
+def test_columns_in_two_parts_begin_at_whole_sectors_in_every_row(batch: int, across: int) -> None:
+    """A block has columns of one of the eight rows of the first part, unless these have few columns."""
+    filter, device = find_filter("fft_batch2d"), SimDevice("sm_90").session({})
+    x = np.random.default_rng(across).standard_normal((2 * 64, 2 * across)).astype(np.float32)
+    params = {"numbers": "complex", "tile": 0}
+    knobs = {k.name: k.default for k in filter.variant("fast").knobs} | {"parts": "columns", "batch": batch}
+    plan = planned(filter, "fast", device, device.upload(x), params, knobs)
+    columns = [step for step in plan.steps if step.name.startswith("columns")]
+    assert [step.name for step in columns] == ["columns: part 1 of 2", "columns: part 2 of 2"]
+    assert device.execute(plan).findings == ()
+    found = device.download(plan.outputs["spectra"])
+    expected = np.fft.fft2(x[:, 0::2] + 1j * x[:, 1::2])
+    assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
+    lines = int(columns[0].kernel.compiled.defines["LINES"])
+    whole = across >= 4 * lines  # blocks per row of columns
+    assert columns[0].grid[0] == (8 * -(-across // lines) if whole else -(-8 * across // lines))
