@@ -6,6 +6,7 @@ import numpy as np
 
 from gpu_ops.filters.fft.batch import Batch, spectra
 from gpu_ops.filters.fft.cuda.passes import (
+    ALIGNED,
     HALF,
     LINES,
     PAIRS,
@@ -83,7 +84,7 @@ def plan(scheme: Scheme, device: Device, task: Task) -> Plan:
     else:
         # Rows are aligned to cache lines, for columns that are read in such lines.
         lined = batch.across == batch.channels == 1 and not _is_halved(passes, batch)
-        apart = -(-batch.bins // 16) * 16 if lined else batch.bins
+        apart = -(-batch.bins // ALIGNED) * ALIGNED if lined else batch.bins
         between = passes.empty(batch.rows * batch.across * apart * batch.channels)
         rows(passes, batch, between, apart)
         columns(passes, batch, between, apart, y)

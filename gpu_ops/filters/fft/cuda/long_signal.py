@@ -43,7 +43,7 @@ PACKED, CONVOLVED, NEITHER = "packed", "convolved", "neither"
 samples without packing."""
 
 
-ONE_BLOCK = 8192
+ONE_BLOCK = 4096
 """Samples of a segment that one block transforms faster than several blocks do in two launches."""
 
 

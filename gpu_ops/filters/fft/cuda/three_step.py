@@ -30,7 +30,7 @@ STRIP = Param(
     unit="lines",
     help="neighbouring lines per block; twice as many in the last launch, half of whose lines are mirrored ones",
 )
-LONG = 500_000
+LONG = 200_000
 """Samples from which on three launches are faster than two."""
 
 
