@@ -10,9 +10,9 @@
 //          N; shared PARTS real numbers per point
 // Traffic: 1 number read and 1 written per point and axis, for tiles per point
 // Source:  S2
-#include "early_launch.cuh"
 #include "fft_four_step.cuh"
 #include "fft_pairs.cuh"
+#include "overlapped_launch.cuh"
 
 struct alignas(2 * sizeof(C)) TwoNumbers {
     C first, second;

@@ -12,9 +12,9 @@
 // Traffic: 1 sample read per segment and point, 1 result written per bin
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
-#include "early_launch.cuh"
 #include "fft_any_length.cuh"
 #include "fft_results.cuh"
+#include "overlapped_launch.cuh"
 
 typedef Along<ALONG_POINTS, ALONG_POINTS> AlongSegments;
 

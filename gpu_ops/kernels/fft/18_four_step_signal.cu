@@ -13,10 +13,10 @@
 //          complex numbers written and 3 read per point of them
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
-#include "early_launch.cuh"
 #include "fft_any_length.cuh"
 #include "fft_four_step.cuh"
 #include "fft_results.cuh"
+#include "overlapped_launch.cuh"
 
 typedef Along<ALONG_LINES, ALONG_LINES> AcrossColumns;
 typedef Along<ALONG_POINTS, ALONG_POINTS> AlongRows;

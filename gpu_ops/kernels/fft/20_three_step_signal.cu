@@ -11,9 +11,9 @@
 // Traffic: 1 complex number read and 1 written per point, in whole lines of the cache
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
-#include "early_launch.cuh"
 #include "fft_any_length.cuh"
 #include "fft_four_step.cuh"
+#include "overlapped_launch.cuh"
 
 typedef Along<ALONG_LINES, ALONG_LINES> AcrossColumns;
 

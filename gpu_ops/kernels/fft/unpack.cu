@@ -6,8 +6,8 @@
 // Launch:  1D grid over lines * (n / 2 + 1), any block
 // Traffic: 1 complex number read and 1 written per bin
 // Source:  S2
-#include "early_launch.cuh"
 #include "fft_radix.cuh"
+#include "overlapped_launch.cuh"
 
 extern "C" __global__ void fft_unpack(
     const C* z, C* __restrict__ y, const C* __restrict__ low, const C* __restrict__ high, long long count, long long n,

@@ -19,11 +19,3 @@ __device__ __forceinline__ void let_next_launch_begin()
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
-
-// Both, for a kernel whose results are all stored after the wait: the launch after the next may also become resident.
-// Memory that the previous launch wrote must not be const __restrict__: such loads may be moved before the wait.
-__device__ __forceinline__ void overlap_launches()
-{
-    let_next_launch_begin();
-    wait_for_launch_ahead();
-}

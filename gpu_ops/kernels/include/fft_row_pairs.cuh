@@ -14,9 +14,9 @@
 #define FIRST_PART 2
 #define SECOND_PART 3
 #define LAST_PART 4
-#include "early_launch.cuh"
 #include "fft_any_length.cuh"
 #include "fft_samples.cuh"
+#include "overlapped_launch.cuh"
 
 // Where the pair has point k of a row.
 __device__ __forceinline__ int place_of(int k, int width, int pitch) { return 2 * k <= width ? k : pitch + width - k; }
