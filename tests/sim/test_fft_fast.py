@@ -12,7 +12,7 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.fft.cuda.any_length import line_of
-from gpu_ops.filters.fft.cuda.long_signal import CONVOLVED, PACKED, matrix_of
+from gpu_ops.filters.fft.cuda.long_signal import BOTH, CONVOLVED, PACKED, matrix_of
 from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, largest_prime
 from gpu_ops.params import check_values
 from gpu_ops.plan import Limits
@@ -35,10 +35,11 @@ def test_every_length_has_stages_whose_product_holds_it() -> None:
 
 
 def test_long_signals_are_packed_or_convolved() -> None:
-    for n in (20_000, 10_000_000, 1 << 27, 100_003, 1_000_003):
-        matrix = matrix_of(n, False, 16)
-        assert matrix is not None and matrix.how == (PACKED if n % 2 == 0 else CONVOLVED)
-        assert matrix.size == n // 2 if n % 2 == 0 else 2 * n - 1 <= matrix.size < 2.1 * n
+    for n in (20_000, 10_000_000, 1 << 27, 100_003, 1_000_003, 200_006):
+        matrix, smooth = matrix_of(n, False, 16), largest_prime(n) <= MOST_PRIME
+        assert matrix is not None and matrix.how == (CONVOLVED if n % 2 else PACKED if smooth else BOTH)
+        points = n if n % 2 else n // 2
+        assert matrix.size == points if smooth else 2 * points - 1 <= matrix.size < 2.1 * points
         assert max(matrix.columns.points, matrix.rows.points) <= 16384
 
 
@@ -89,20 +90,17 @@ def test_spectrograms_are_stored_in_runs_of_segments(segment: int) -> None:
     assert counters["global_store_sectors"] == (segment // 2 + 1) * 64 * 4 // 32
 
 
-@pytest.mark.parametrize(("batch", "across"), [(1, 66), (2, 66), (1, 16), (4, 5)])
-def test_columns_in_two_parts_begin_at_whole_sectors_in_every_row(batch: int, across: int) -> None:
-    """A block has columns of one of the eight rows of the first part, unless these have few columns."""
-    filter, device = find_filter("fft_batch2d"), SimDevice("sm_90").session({})
-    x = np.random.default_rng(across).standard_normal((2 * 64, 2 * across)).astype(np.float32)
-    params = {"numbers": "complex", "tile": 0}
-    knobs = {k.name: k.default for k in filter.variant("fast").knobs} | {"parts": "columns", "batch": batch}
-    plan = planned(filter, "fast", device, device.upload(x), params, knobs)
-    columns = [step for step in plan.steps if step.name.startswith("columns")]
-    assert [step.name for step in columns] == ["columns: part 1 of 2", "columns: part 2 of 2"]
+@pytest.mark.parametrize("length", [6, 34, 74, 1006])
+@pytest.mark.parametrize("result", ["spectrum", "magnitude"])
+def test_even_lengths_with_large_primes_are_a_convolution_of_half_the_length(length: int, result: str) -> None:
+    filter, device = find_filter("fft1d"), SimDevice("sm_90").session({})
+    x = np.random.default_rng(length).standard_normal(length).astype(np.float32)
+    params = {p.name: p.default for p in filter.params} | {"result": result, "window": "Hann"}
+    knobs = {k.name: k.default for k in filter.variant("four_step").knobs}
+    plan = planned(filter, "four_step", device, device.upload(x), params, knobs)
+    assert [step.name for step in plan.steps][:4] == ["samples", "rows", "columns", "pairs"]
     assert device.execute(plan).findings == ()
-    found = device.download(plan.outputs["spectra"])
-    expected = np.fft.fft2(x[:, 0::2] + 1j * x[:, 1::2])
-    assert np.abs(found - expected).max() < 1e-6 * np.abs(expected).max()
-    lines = int(columns[0].kernel.compiled.defines["LINES"])
-    whole = across >= 4 * lines  # blocks per row of columns
-    assert columns[0].grid[0] == (8 * -(-across // lines) if whole else -(-8 * across // lines))
+    meta = Meta("signal", (length,), "float32")
+    expected = filter.reference(Task.of(meta, params).on(x))[result]
+    found = device.download(plan.outputs[result])
+    assert np.abs(found - expected).max() < 2e-6 * np.abs(expected).max()

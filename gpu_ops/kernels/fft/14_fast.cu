@@ -6,7 +6,7 @@
 //          exclusive-or swizzle replaces the padding and avoids the bank conflicts of stores and of loads
 // Shapes:  x samples or complex, y complex, addressed by Layout; table (N): exp(-2 pi i k / N); split_table (N + 1):
 //          exp(-pi i k / N); low and high: see LongTwiddles
-// Launch:  grid over the lines, a block's lines from one of the rows of `row` lines; blocks of LINE_THREADS per line times LINES lines; tiles: grid over the tiles, LINES is
+// Launch:  grid over the lines, blocks of LINE_THREADS per line times LINES lines; tiles: grid over the tiles, LINES is
 //          N; shared PARTS real numbers per point
 // Traffic: 1 number read and 1 written per point and axis, for tiles per point
 // Source:  S2
@@ -124,20 +124,18 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles
 #else
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_lines(
     const void* x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ split_table,
-    const C* __restrict__ low, const C* __restrict__ high, unsigned int lines, unsigned int inner, unsigned int middle, unsigned int row,
+    const C* __restrict__ low, const C* __restrict__ high, unsigned int lines, unsigned int inner, unsigned int middle,
     long long x_outer, long long x_middle, long long x_step, long long y_outer, long long y_middle, long long y_step)
 {
     overlap_launches();
     const Layout from{inner, middle, x_outer, x_middle, x_step}, to{inner, middle, y_outer, y_middle, y_step};
     const Lane lane = lane_of<LANES_IN>();
-    const unsigned int blocks = (row - 1) / LINES + 1, above = blockIdx.x / blocks;
-    const unsigned int first_line = above * row + blockIdx.x % blocks * LINES, end = min(lines, (above + 1) * row);
-    const unsigned int x_line = first_line + lane.line;
+    const unsigned int first_line = blockIdx.x * LINES, x_line = first_line + lane.line;
     C v[butterflies<FIRST>()][FIRST];
-    load_first(v, x, from.begin(x_line), from.point_stride, lane.t, x_line < end);
+    load_first(v, x, from.begin(x_line), from.point_stride, lane.t, x_line < lines);
     stages<Along<LANES_IN, LANES_OUT>, 1, RADICES>(v, lane, table, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
         const unsigned int y_line = first_line + lane.line;
-        const bool stored = y_line < end;
+        const bool stored = y_line < lines;
         if (TWIDDLED) multiply_by_long_twiddles<LAST>(v, lane.t, to.along_middle(y_line), LongTwiddles{low, high});
         C* begin = y + to.begin(y_line);
         if constexpr (ENDS == UNPACKED) split_pairs<LAST>(v, lane, stored, begin, to.point_stride, split_table);

@@ -36,14 +36,10 @@ LOW_BITS = 12
 """The small table of a long line's twiddle factors has 2^12 of them, the other one every 2^12-th."""
 SECTOR = 32
 """Bytes of global memory that are loaded and stored together."""
-ALIGNED = 16
-"""Numbers to a multiple of which rows between two launches are as long: whole lines of the cache."""
 TWO_PART_LINES = 4
 """Times as many neighbours has a block of columns in two parts: its lines are short, and longer runs of memory pay."""
 THREE_PART_LINES = 2
 """Of lines in three parts, which are shorter still: 128 bytes side by side, a line of the cache."""
-FULL = 4
-"""Blocks per row of lines, from which on one that is not full costs less than misaligned ones."""
 MOST_IDLE = 4
 """With fewer than one block for so many multiprocessors a launch has blocks of fewer rows."""
 NEEDED, COLUMNS, ALL, THREE = "needed", "columns", "all", "three"
@@ -263,15 +259,12 @@ class Passes:
             tables.append(self.table(half_turns, lines.n) if ends == UNPACKED else table)
         if self.scheme.split:
             tables += [self.table(make, turns) if turns else table for make in (low_turns, high_turns)]
-        # A block has lines of one row, so that each begins at a whole sector, unless rows are too short for that.
-        row = lines.inner if LINES in lanes and self.scheme.early and lines.inner >= FULL * each else lines.total
-        counts = [np.uint32(n) for n in (lines.total, lines.inner, lines.middle, row)[: 4 if self.scheme.early else 3]]
+        counts = (np.uint32(n) for n in (lines.total, lines.inner, lines.middle))
         args = (x, y, *tables, *counts, *(np.int64(n) for n in (*source, *target)))
         kernel = self.device.kernel(self.scheme.file, self.scheme.kernel, defines)
         room = room_of(lines.n, stages.radices, each)[1] if len(stages.radices) > 1 or ends == UNPACKED else 0
         shared = self.fit.parts * room * self.fit.itemsize
-        blocks = lines.total // row * -(-row // each)
-        grid, block = (blocks, 1, 1), (stages.threads * each, 1, 1)
+        grid, block = (-(-lines.total // each), 1, 1), (stages.threads * each, 1, 1)
         early = self.scheme.early and bool(self.steps)
         self.steps.append(Launch(kernel, grid, block, args, shared, name=what, early=early))
 
@@ -306,15 +299,14 @@ class Passes:
             return
         n1, n2 = cut
         inner, outer = lines.inner, lines.total // (lines.inner * lines.middle)
-        pitch = -(-inner // ALIGNED) * ALIGNED if self.scheme.early and inner > ALIGNED else inner
-        between = self.empty(outer * lines.n * pitch)
-        apart = Where(lines.n * pitch, pitch, n2 * pitch)
+        between = self.empty(lines.total * lines.n)
+        apart = Where(lines.n * inner, inner, n2 * inner)
         first = Lines(n1, outer * n2 * inner, inner, n2)
         read = Where(source.outer, source.step, n2 * source.step)
         times, part = TWO_PART_LINES if beside else 1, f"{what}: part 1 of 2"
         self.launch(x, between, first, read, apart, part, numbers, lanes=(LINES, LINES), turns=lines.n, times=times)
         second = Lines(n2, outer * n1 * inner, inner, n1)
-        rows = Where(lines.n * pitch, n2 * pitch, pitch)
+        rows = Where(lines.n * inner, n2 * inner, inner)
         stored = Where(target.outer, target.step, n1 * target.step)
         lanes = POINTS if inner == 1 else LINES, LINES
         self.launch(between, y, second, rows, stored, f"{what}: part 2 of 2", lanes=lanes, times=times)
