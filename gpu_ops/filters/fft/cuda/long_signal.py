@@ -39,8 +39,8 @@ ones."""
 MOST_RATIO = 4
 """The maximum ratio between a side of a matrix and the square root of its size."""
 PACKED, CONVOLVED, BOTH, NEITHER = "packed", "convolved", "both", "neither"
-"""How a line is transformed: pairs of samples as complex numbers, a convolution of samples with a chirp, one of pairs of
-samples, or, for a round trip, samples without packing."""
+"""How a line is transformed: pairs of samples as complex numbers, a convolution of samples with a chirp, one of pairs
+of samples, or, for a round trip, samples without packing."""
 SPLIT_BLOCK = 256
 """Threads per block that separate the pairs of a convolution."""
 
