@@ -9,9 +9,10 @@
 //          `step` apart, segments `apart` values; window and chirp (length), means (segments, channels); spectrum (n1,
 //          n2) of the chirp, its bin k1 + n1 k2 at [k1][k2]; low and high: see LongTwiddles
 // Launch:  grid (groups of LINES columns, or of LINES / 2 pairs of rows, or of LINES rows; channels, segments),
-//          LINE_THREADS per line; shared a complex number per point and line, or N + 1
+//          LINE_THREADS per line; shared a complex number per point and line, or N + 1; pairs: a thread for two bins, any
+//          block
 // Traffic: 1 sample read, 1/2 complex number written and read, 1 result written per bin; convolutions: 1 sample read, 3
-//          complex numbers written and 3 read per point of them
+//          complex numbers written and 3 read per point of them; of pairs: 2 samples read, 4 written and 4 read
 // Source:  S2
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
 #include "fft_any_length.cuh"
