@@ -15,8 +15,8 @@ MOST_PRIME, WARP = 13, 32
 FEW = 3
 """With as many stages a thread has no more than MOST_POINTS; more of them cost more than fewer warps do."""
 WIDEST = 24
-"""The largest radix of lengths that are no powers of two: 25 to 32 points per thread are slower than a fourth stage, by 2
-to 14 % at eight lengths from 1250 to 3200 on an H100."""
+"""The largest radix of lengths that are no powers of two: 25 to 32 points per thread are slower than a fourth stage, by
+2 to 14 % at eight lengths from 1250 to 3200 on an H100."""
 LEAST_THIRD = 8
 """Points of a line's third at least: shorter lines gain nothing from three launches."""
 STAGE = 1.5
@@ -64,8 +64,8 @@ def held(n: int, stages: Stages) -> int:
 @lru_cache
 def stages_of(n: int, most_radix: int = MOST_RADIX) -> Stages | None:
     """The cheapest stages of a line, None if its prime factors or its length do not allow any. `most_radix` does not
-    exclude larger primes; above MOST_RADIX it applies to lines that would otherwise need more than FEW stages. Of these,
-    lengths that are no powers of two have radices up to WIDEST, unless two stages suffice."""
+    exclude larger primes; above MOST_RADIX it applies to lines that would otherwise need more than FEW stages. Of
+    these, lengths that are no powers of two have radices up to WIDEST, unless two stages suffice."""
     if n == 1:
         return Stages((1,), 1)
     if most_radix <= MOST_RADIX:
