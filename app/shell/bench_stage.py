@@ -43,7 +43,8 @@ class FirstPaint(QObject):
 
 
 class PaintWatch(QObject):
-    """`at` is when the widget was first painted while `ready()` was true; None until then."""
+    """`at` is when the widget was first painted while `ready()` was true; None until then. A picture that still shows
+    the image before does not count."""
 
     def __init__(self, widget: QWidget, ready: Callable[[], bool] = lambda: True) -> None:
         super().__init__(widget)
@@ -59,6 +60,9 @@ class PaintWatch(QObject):
         return False
 
     def _done(self) -> None:
+        if getattr(self._widget, "behind", False):
+            self._due = False
+            return
         self.at = time.perf_counter()
         self._widget.removeEventFilter(self)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import stat
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from pathlib import Path
@@ -89,9 +91,22 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
     """The text of a kernel file or header: edited, user-defined, or shipped."""
     if edits and source in edits:
         return edits[source]
-    if not is_source(source):
+    if source in _own:
+        return _own[source]
+    try:
+        found = os.stat(KERNELS / source)
+    except (OSError, ValueError):
+        found = None
+    if found is None or not stat.S_ISREG(found.st_mode):
         raise KernelError(f"There is no kernel file {source}; shipped are {', '.join(kernel_files())}.")
-    return _own[source] if source in _own else (KERNELS / source).read_text(encoding="utf-8")
+    return _shipped_text(source, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(512)
+def _shipped_text(source: str, _time: int, _size: int) -> str:
+    """The text of a shipped file of that time: every run hashes a dozen files, on some systems for many
+    milliseconds."""
+    return (KERNELS / source).read_text(encoding="utf-8")
 
 
 def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:

@@ -36,7 +36,7 @@ from gpu_ops.engine.messages import (
     XRayAnswer,
     XRayRequest,
 )
-from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
+from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult, Statistics
 from gpu_ops.engine.simulated import Piece, Simulation
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
@@ -288,7 +288,16 @@ def _shared(channel: JobChannel, output: Output, array: Array, form: Form, task:
     figures = kind.figures(values)
     summary = None if figures is None else statistics(figures)
     unit = "" if output.labels else form.unit_of(kind.id, output.unit)
-    return SharedResult(kind.id, channel.share(values), form, unit, kind.summarise(values, form, unit), summary)
+    text = kind.summarise(_ends(values, figures, summary) if kind.by_ends else values, form, unit)
+    return SharedResult(kind.id, channel.share(values), form, unit, text, summary)
+
+
+def _ends(values: Array, figures: Array | None, summary: Statistics | None) -> Array:
+    """The two values that a text about the range needs, where the statistics know them: another pass over a large
+    result takes as long as to paint it."""
+    if figures is None or summary is None or figures.size != values.size or summary.finite == 0:
+        return values
+    return np.array([summary.minimum, summary.maximum], figures.dtype).astype(values.dtype)
 
 
 def _xray(channel: JobChannel, request: XRayRequest) -> None:
