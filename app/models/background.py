@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,6 +10,9 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, Slot
 
+HANDOVER = 0.001
+"""Seconds until a thread that works in the background hands the interpreter over to one that waits for it. Python's own
+5 ms, several times a frame, are what a window's thread loses most to them."""
 Work = Callable[[Callable[[], bool]], Any]
 urgent_pool = QThreadPool()
 """For short work that a picture waits for: it does not queue behind the levels of large images."""
@@ -62,6 +66,7 @@ class Background(QObject):
         self.cancel()
         job = _Job(work)
         self._latest = job.stopped
+        sys.setswitchinterval(HANDOVER)
         self._pool.start(job)
 
     def cancel(self) -> None:
