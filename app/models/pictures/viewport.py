@@ -179,7 +179,7 @@ class Viewport(QObject):
 
 
 def _place(pyramid: Pyramid, scale: float) -> tuple[Any, ...]:
-    """What two images share if the pixels of one can stand for those of the other."""
+    """What two images have in common where the pixels of one may be shown for the other."""
     return pyramid.at, pyramid.array.shape, pyramid.dtype, scale
 
 
