@@ -254,7 +254,7 @@ class TimingLadder(QWidget):
         self._refresh()
 
     def _lay_out(self) -> None:
-        top = FlowLayout()
+        top = FlowLayout(gap=self.fontMetrics().averageCharWidth())
         in_row(self.counters_label, self.counters, on=self.counted)
         top.addWidget(self.counted)
         top.addWidget(self.log_box)
