@@ -98,7 +98,7 @@ def test_a_tick_adds_a_variant_and_its_pane(qtbot, window, controller) -> None:
 
 def test_a_signal_shows_as_curves(qtbot, window, controller) -> None:
     settle(qtbot, controller, lambda: controller.open_sample("ecg"))
-    assert window.stack.view.widget.isAncestorOf(window.signal_pane)
+    assert window.stack.view.widget.isAncestorOf(window.signal_pane) and window.signal_pane.isVisibleTo(window)
     assert controller.session.choice.filter == "mean1d"
     names = [curve.name for curve in window.signal_pane.curves if curve.visible]
     titles = {v.id: v.title for v in controller.session.filter.variants}
