@@ -150,7 +150,7 @@ def test_a_killed_engine_is_said_and_the_next_run_works(qtbot, window, controlle
     events: list[str] = []
     controller.busy_changed.connect(events.append)
     controller.session.set_params({"window": 63, "border": "zero"})
-    qtbot.waitUntil(lambda: any("serial" in text for text in events), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: any("CPU, one core" in text for text in events), timeout=PATIENCE)
     os.kill(engine.client.pid, signal.SIGKILL)
     qtbot.waitUntil(lambda: window.messages.current() is not None, timeout=PATIENCE)
     assert shown(window, INPUT).shape == (512, 512)
