@@ -254,6 +254,16 @@ VIEW = (
         on=lambda parts: parts.docks.is_open("xray"),
     ),
     ActionSpec(
+        "own_kernel",
+        QT_TRANSLATE_NOOP("Actions", "Own &kernel"),
+        "view",
+        ("Ctrl+Shift+K",),
+        QT_TRANSLATE_NOOP("Actions", "Launch a kernel of any file on a simulated GPU, with the counts of each line"),
+        checkable=True,
+        do=lambda parts: parts.docks.toggle("own_kernel"),
+        on=lambda parts: parts.docks.is_open("own_kernel"),
+    ),
+    ActionSpec(
         "timeline",
         QT_TRANSLATE_NOOP("Actions", "&Timeline"),
         "view",

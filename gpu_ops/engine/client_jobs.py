@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_ops.engine.about import activity
+from gpu_ops.engine.edits import SILENCE, has_edits
 from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Request
 from gpu_ops.engine.segments import SegmentPool
 
@@ -35,6 +36,10 @@ class ClientJob:
         """Release the segments that its answers are in."""
         while self.segments:
             pool.release(self.segments.pop())
+
+    def patience(self, deadline: float) -> float:
+        """The seconds that the engine may be silent at work on it. An edited kernel is the likely reason if it is."""
+        return min(deadline, SILENCE) if has_edits(self.request) else deadline
 
 
 class EarlyAnswers:

@@ -12,6 +12,7 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.doctor.machine import examine
+from gpu_ops.engine.edits import limits_of_edits
 from gpu_ops.engine.job_channel import PARTS, JobChannel
 from gpu_ops.engine.messages import (
     DoctorAnswer,
@@ -219,7 +220,12 @@ def _simulate(channel: JobChannel, request: RunRequest, whole: Input, pick: Pick
         channel.progress(text, int(PARTS * (place + share)), PARTS * len(request.picks))
 
     simulation = Simulation(experiment, request.view, channel.should_stop, report)
-    for piece in simulation.rest() if request.rest else simulation.run(always_part=not request.outputs):
+    pieces = simulation.rest() if request.rest else simulation.run(always_part=not request.outputs)
+    while True:
+        with limits_of_edits(pick):
+            piece = next(pieces, None)
+        if piece is None:
+            return
         _send(channel, request, piece)
 
 
@@ -327,7 +333,8 @@ def _simulate_xray(channel: JobChannel, request: XRayRequest, pick: Pick, part: 
     filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
     channel.announce(f"simulating {named(filter.variant(pick.variant), request.architecture, True)}")
     trace = pick is request.pick  # the window shows only counts of the other variant
-    return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
+    with limits_of_edits(pick):
+        return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
 
 
 def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:

@@ -15,6 +15,7 @@ import gpu_ops
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.look import Appearance
+from app.controllers.own_kernel import OwnKernelController
 from app.controllers.playback import Playback
 from app.controllers.recorded import SUBJECT as RECORDED
 from app.controllers.recorded import RecordedRuns, Reports
@@ -56,7 +57,7 @@ from app.views.window.full_screen import FullScreen
 from app.views.window.handlers import open_guide, show_diagnostics
 from app.views.window.keyboard import Letters, order_focus
 from app.views.window.message_bar import MessageBar
-from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, TIMELINE, XRAY
+from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, OWN_KERNEL, SWEEP, TIMELINE, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.probing import Probing
 from app.views.window.session_link import SessionLink, keep_last
@@ -99,7 +100,6 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
         importing = ImportController(controller, settings, self)
-        self.refusal = InputRefusal(controller, self)
         self.context = context = Context(
             controller,
             importing,
@@ -116,6 +116,7 @@ class MainWindow(QMainWindow):
             _recorded_reports,
             FrameController(controller, self),
             SessionFiles(controller, settings, self),
+            OwnKernelController(self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -245,6 +246,7 @@ class MainWindow(QMainWindow):
             changed.connect(self._share_letters)
         show = context.messages.show_message
         context.importing.message.connect(lambda kind, text, details, about: show(kind, text, details, about, True))
+        self.refusal = InputRefusal(controller, self)
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
         for speaker in (controller, context.playback, context.frames):
@@ -278,8 +280,17 @@ class MainWindow(QMainWindow):
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
         if self._offer_copy(event):
-            self.context.files.drop([url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()])
+            paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+            if len(paths) == 1 and paths[0].endswith(".cu"):
+                self.open_kernel(paths[0])
+            else:
+                self.context.files.drop(paths)
             self.stack.setFocus()
+
+    def open_kernel(self, path: str) -> None:
+        """Show the panel of kernels from elsewhere and open a file there; nothing is launched."""
+        self.docks.show(OWN_KERNEL.dock)
+        self.context.own_kernel.open(path)
 
     def _offer_copy(self, event: QDropEvent) -> bool:
         """Dropped files are read, never moved, whatever the other program proposes."""
@@ -378,6 +389,7 @@ class MainWindow(QMainWindow):
         self.context.sessions.end()
         self.context.controller.cancel()
         self.context.playback.stop()
+        self.context.own_kernel.close()
         settings.set_window(self.saveGeometry(), self.docks.layout())
         settings.set_look(look.choice, look.presenter)
         settings.save()
