@@ -62,7 +62,7 @@ class Scrolled(QScrollArea):
 
 class ScrolledAbove(Scrolled):
     """Shows a part above the others: visible and as high as the part, up to a share of the height of its
-    surroundings. What passes by itself does not move the others: it lies `over` their lower edge."""
+    surroundings. What passes by itself is drawn over their lower edge and does not move them."""
 
     def __init__(self, part: QWidget, parent: QWidget) -> None:
         shown = not part.isHidden()
@@ -76,7 +76,7 @@ class ScrolledAbove(Scrolled):
 
     @Slot(bool)
     def set_over(self, over: bool) -> None:
-        """Lie over the lower edge of the surroundings, or take a place above the others."""
+        """Overlap the lower edge of the surroundings, or take a place above the others."""
         around = self.parentWidget()
         layout = around.layout() if around is not None else None
         if over == self._over or not isinstance(layout, QBoxLayout):
