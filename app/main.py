@@ -6,11 +6,17 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QApplication
+
+    from gpu_ops.engine.child import EarlyChild
     from gpu_ops.types import Filter
+
+    Opened = Callable[[QApplication], None]
 
 COMMANDS = (
     *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile"),
@@ -32,15 +38,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(list(sys.argv[1:] if argv is None else argv), watched=argv is None)
 
 
-def _run(args: Sequence[str], watched: bool) -> int:
-    """With `watched`, a command with a user's kernel runs in a child process."""
+def _run(args: Sequence[str], opened: Opened | None = None, watched: bool = False) -> int:
+    """With `watched`, a command with a user's kernel runs in a child process; `opened` is called with the application
+    before a window exists."""
     from gpu_ops.cli import guarded
     from gpu_ops.processes import importing
 
     if args and args[0] == WINDOW_BENCH:
         from app.shell.benchmark import main as window_bench
 
-        return guarded(lambda: window_bench(args[1:], main))
+        return guarded(lambda: window_bench(args[1:], _run))
     if args and (args[0] in COMMANDS or args[0] == "--version"):
         from gpu_ops import cli
         from gpu_ops.cli.own import supervised
@@ -51,7 +58,7 @@ def _run(args: Sequence[str], watched: bool) -> int:
         from app.shell.figure_picture import draw
 
         return command(args, draw)
-    parsed_args: list[argparse.Namespace] = []
+    early, parsed_args = start_engine(args), list[argparse.Namespace]()
 
     def ask() -> int:
         parsed = _parse(args)
@@ -61,7 +68,23 @@ def _run(args: Sequence[str], watched: bool) -> int:
         return 0
 
     code = guarded(ask)
-    return open_window(parsed_args[0]) if parsed_args else code
+    if not parsed_args and early is not None:
+        early.child.end()
+    return open_window(parsed_args[0], early, opened) if parsed_args else code
+
+
+def start_engine(args: Sequence[str]) -> EarlyChild | None:
+    """Start the engine's process, on another core, before this one imports the filters and Qt. None where no window
+    opens, or the system has no process left: the window says why."""
+    from gpu_ops import screen_fault
+
+    if {"-h", "--help"} & set(args) or screen_fault():
+        return None
+    from gpu_ops.engine.child import EarlyChild
+
+    with suppress(OSError):
+        return EarlyChild()
+    return None
 
 
 def gui() -> int:
@@ -227,9 +250,10 @@ def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:
         next(p for f in filters for p in f.params if p.name == name).check(value)
 
 
-def open_window(args: argparse.Namespace) -> int:
+def open_window(args: argparse.Namespace, child: EarlyChild | None = None, opened: Opened | None = None) -> int:
     """Open the window and run until it closes; without a display, run the same experiment in the terminal. If a library
-    is missing, print one sentence about it."""
+    is missing, print one sentence about it. `child` is an engine that starts already; `opened` is called with the
+    application before the window exists."""
     from gpu_ops import screen_fault, window_fault
     from gpu_ops.processes import importing
 
@@ -249,13 +273,13 @@ def open_window(args: argparse.Namespace) -> int:
         from gpu_ops.engine.client_jobs import EarlyAnswers
 
         early = EarlyAnswers()
-        client = EngineClient(early)
-        client.start()  # on another core, while this process imports Qt and makes the window
+        client = EngineClient(early, early=child)
+        client.start()
         from app.shell.faults import quieten_qt
         from app.shell.window import show
 
     quieten_qt()
-    return show(args, early=(client, early))
+    return show(args, early=(client, early), opened=opened)
 
 
 if __name__ == "__main__":

@@ -224,6 +224,11 @@ class OutputKind:
     drawn: str = field(default="")
 
     @property
+    def by_ends(self) -> bool:
+        """Whether the summary of an array is that of its lowest and its highest finite value."""
+        return self.summarise is summarise_values
+
+    @property
     def stack_formats(self) -> tuple[str, ...]:
         """The file extensions that can store many of them as the frames of a stack, the default first."""
         return tuple(suffix for suffix in (".npy", ".tif") if suffix in self.formats)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -9,7 +10,12 @@ from typing import Any
 
 from PySide6.QtCore import QObject, QRunnable, QThreadPool, Signal, Slot
 
+HANDOVER = 0.001
+"""Seconds until a thread that works in the background hands the interpreter over to one that waits for it. Python's own
+5 ms, several times a frame, are what a window's thread loses most to them."""
 Work = Callable[[Callable[[], bool]], Any]
+urgent_pool = QThreadPool()
+"""For short work that a picture waits for: it does not queue behind the levels of large images."""
 
 
 class _Relay(QObject):
@@ -40,13 +46,14 @@ class _Job(QRunnable):
 
 class Background(QObject):
     """Runs one piece of work at a time for its owner. Starting the next one stops the running one and drops its result.
-    `finished(result)` and `failed(sentence)` come in the thread of this object."""
+    `finished(result)` and `failed(sentence)` come in the thread of this object. `urgent` work is short."""
 
     finished = Signal(object)
     failed = Signal(str)
 
-    def __init__(self, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None, urgent: bool = False) -> None:
         super().__init__(parent)
+        self._pool = urgent_pool if urgent else QThreadPool.globalInstance()
         self._latest: threading.Event | None = None
         _relay.done.connect(self._on_done)
 
@@ -59,7 +66,8 @@ class Background(QObject):
         self.cancel()
         job = _Job(work)
         self._latest = job.stopped
-        QThreadPool.globalInstance().start(job)
+        sys.setswitchinterval(HANDOVER)
+        self._pool.start(job)
 
     def cancel(self) -> None:
         """Stop the running work and drop its result."""

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QEventLoop, QObject, Qt, QTimer
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from app.base.nesting import bounded
 from app.base.worker import Engine
@@ -22,7 +22,7 @@ from app.models.results.results import Results
 from app.views.window.main_window import MainWindow
 from gpu_ops.engine.messages import Loaded, Progress, RunUpdate
 
-PATIENCE = 240.0
+PATIENCE = 60.0
 LATE_MS = 16.0
 
 
@@ -43,7 +43,8 @@ class FirstPaint(QObject):
 
 
 class PaintWatch(QObject):
-    """`at` is when the widget was first painted while `ready()` was true; None until then."""
+    """`at` is when the widget was first painted while `ready()` was true; None until then. A picture that still shows
+    the image before does not count."""
 
     def __init__(self, widget: QWidget, ready: Callable[[], bool] = lambda: True) -> None:
         super().__init__(widget)
@@ -59,6 +60,9 @@ class PaintWatch(QObject):
         return False
 
     def _done(self) -> None:
+        if getattr(self._widget, "behind", False):
+            self._due = False
+            return
         self.at = time.perf_counter()
         self._widget.removeEventFilter(self)
 
@@ -222,7 +226,9 @@ class BenchWindow:
             return view.widget, None
         cell = view.cells[variant]
         heat = getattr(cell.area, "heat", None)
-        return cell.area, cell.drawn if heat is None or heat.complete else None
+        area: Any = cell.area
+        painted = area.viewport() if isinstance(area, QAbstractScrollArea) else area  # the viewport covers the area
+        return painted, cell.drawn if heat is None or heat.complete else None
 
 
 def private_mb() -> float:

@@ -18,8 +18,8 @@ from typing import Any
 from gpu_ops import processes
 
 Figures = dict[str, Any]
-Command = Callable[[Sequence[str]], int]
-"""A function that opens the window, given the command line."""
+Command = Callable[[Sequence[str], Callable[[Any], None]], int]
+"""A function that opens the window, given the command line and what to call with the application before that."""
 HEAVY = ("cupy", "cv2", "numba", "scipy")
 PATIENCE = 300.0
 STARTED, VERIFIED = "started", "verified"
@@ -109,49 +109,59 @@ def _timed(arguments: Sequence[str], environment: Mapping[str, str]) -> Figures:
 
 
 def start_window(since: int, command: Command, until: str) -> Figures:
-    """Open the program's window, in this process. Returns the milliseconds since `since` (of `time.monotonic_ns`) until
-    it was painted, and until a picture was verified if that is asked for."""
-    from PySide6.QtCore import QTimer
-    from PySide6.QtWidgets import QApplication, QWidget
-
-    from app.shell.bench_stage import FirstPaint, PaintWatch
-
-    app, figures = QApplication(sys.argv[:1]), Figures()
-    poll = QTimer(interval=2)
-    watches: list[PaintWatch] = []
-
-    def note(name: str) -> None:
-        figures[name] = (time.monotonic_ns() - since) / 1e6
-
-    def painted() -> None:
-        note("paint")
-        figures["imported"] = [name for name in HEAVY if name in sys.modules]
-        if until == STARTED:
-            end()
-        poll.start()
-
-    def end() -> None:
-        poll.stop()
-        app.closeAllWindows()
-        app.quit()
-
-    def look() -> None:
-        canvas = _verified(next(w for w in app.topLevelWidgets() if w.objectName() == "mainWindow"))
-        if canvas is not None and not watches:
-            watches.append(PaintWatch(canvas))
-            canvas.update()
-        if watches and watches[0].at is not None:
-            note("verified")
-            end()
-
-    def _verified(window: Any) -> QWidget | None:
-        """The canvas of a verified picture of a CPU variant."""
-        cpu = {v.id for v in window.controller.session.filter.variants if v.device == "cpu"}
-        panes = window.panes.panes.items() if window.panes is not None else ()
-        return next((pane.canvas for key, pane in panes if key in cpu and pane.layer.state == "fresh"), None)
-
-    poll.timeout.connect(look)
-    watch = FirstPaint(app, "mainWindow", painted)
-    command(["--sample", "camera"])
-    del watch
+    """Open the program's window, in this process, in the program's own order: the engine is started before Qt is
+    imported. Returns the milliseconds since `since` (of `time.monotonic_ns`) until it was painted, and until a picture
+    was verified if that is asked for."""
+    figures, watches = Figures(), list[Any]()
+    command(["--sample", "camera"], lambda app: watches.append(_StartWatch(app, since, until, figures)))
     return figures
+
+
+class _StartWatch:
+    """Notes in `figures` when the window is painted and a picture is verified, then closes the window."""
+
+    def __init__(self, app: Any, since: int, until: str, figures: Figures) -> None:
+        from PySide6.QtCore import QTimer
+
+        from app.shell.bench_stage import FirstPaint, PaintWatch
+
+        self._app, self._since, self._until, self._figures = app, since, until, figures
+        self._poll = QTimer(interval=2)
+        self._poll.timeout.connect(self._look)
+        self._watch: PaintWatch | None = None
+        self._first = FirstPaint(app, "mainWindow", self._painted)
+
+    def _note(self, name: str) -> None:
+        self._figures[name] = (time.monotonic_ns() - self._since) / 1e6
+
+    def _painted(self) -> None:
+        self._note("paint")
+        self._figures["imported"] = [name for name in HEAVY if name in sys.modules]
+        if self._until == STARTED:
+            self._end()
+        self._poll.start()
+
+    def _end(self) -> None:
+        self._poll.stop()
+        self._app.closeAllWindows()
+        self._app.quit()
+
+    def _look(self) -> None:
+        from app.shell.bench_stage import PaintWatch
+
+        if self._watch is None:
+            window = next(w for w in self._app.topLevelWidgets() if w.objectName() == "mainWindow")
+            canvas = _verified(window)
+            if canvas is not None:
+                self._watch = PaintWatch(canvas)
+                canvas.update()
+        elif self._watch.at is not None:
+            self._note("verified")
+            self._end()
+
+
+def _verified(window: Any) -> Any:
+    """The canvas of a verified picture of a CPU variant; None without one."""
+    cpu = {v.id for v in window.controller.session.filter.variants if v.device == "cpu"}
+    panes = window.panes.panes.items() if window.panes is not None else ()
+    return next((pane.canvas for key, pane in panes if key in cpu and pane.layer.state == "fresh"), None)

@@ -43,10 +43,14 @@ def show(
     args: argparse.Namespace,
     report: Callable[[Session, Results], int] | None = None,
     early: tuple[EngineClient, EarlyAnswers] | None = None,
+    opened: Callable[[QApplication], None] | None = None,
 ) -> int:
     """Open the window and run Qt's loop. Returns the exit code; `report` is called when the loop has ended, and returns
-    the code where nothing else failed. `early` is an engine that starts already, and its answers so far."""
+    the code where nothing else failed. `early` is an engine that starts already, and its answers so far; `opened` is
+    called with the application before the window exists."""
     app = _application()
+    if opened is not None:
+        opened(app)
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
     settings = settings_for(args)

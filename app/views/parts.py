@@ -178,7 +178,7 @@ def state_words(state: State | None) -> str:
     """A verdict's symbol and word; empty without one."""
     translate = QCoreApplication.translate
     words: dict[State, str] = {
-        "fresh": translate("Parts", "✓ verified"),
+        "fresh": translate("Parts", "✓ right"),
         "stale": translate("Parts", "↻ stale"),
         "unverified": translate("Parts", "? unverified"),
         "wrong": translate("Parts", "✗ wrong"),

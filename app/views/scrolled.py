@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QScrollArea, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QScrollArea, QSizePolicy, QWidget
 
 from app.base.nesting import bounded
 
@@ -62,7 +62,7 @@ class Scrolled(QScrollArea):
 
 class ScrolledAbove(Scrolled):
     """Shows a part above the others: visible and as high as the part, up to a share of the height of its
-    surroundings."""
+    surroundings. What passes by itself is drawn over their lower edge and does not move them."""
 
     def __init__(self, part: QWidget, parent: QWidget) -> None:
         shown = not part.isHidden()
@@ -72,6 +72,30 @@ class ScrolledAbove(Scrolled):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         parent.installEventFilter(self)
         self.setVisible(shown)
+        self._over = False
+
+    @Slot(bool)
+    def set_over(self, over: bool) -> None:
+        """Overlap the lower edge of the surroundings, or take a place above the others."""
+        around = self.parentWidget()
+        layout = around.layout() if around is not None else None
+        if over == self._over or not isinstance(layout, QBoxLayout):
+            return
+        self._over = over
+        self.setAutoFillBackground(over)
+        if over:
+            layout.removeWidget(self)
+            self._place()
+            self.raise_()
+        else:
+            layout.insertWidget(0, self)
+
+    def _place(self) -> None:
+        around = self.parentWidget()
+        if self._over and around is not None:
+            self.resize(around.width(), self.height())
+            height = self._height()
+            self.setGeometry(0, around.height() - height, around.width(), height)
 
     def _height(self) -> int:
         part, around = self.widget(), self.parentWidget()
@@ -97,8 +121,10 @@ class ScrolledAbove(Scrolled):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if watched is self.parentWidget() and event.type() == QEvent.Type.Resize:
             self.updateGeometry()
+            self._place()
         elif watched is self.widget() and event.type() in (QEvent.Type.ShowToParent, QEvent.Type.HideToParent):
             self.setVisible(event.type() == QEvent.Type.ShowToParent)
         elif watched is self.widget() and event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
+            self._place()
         return super().eventFilter(watched, event)

@@ -21,12 +21,13 @@ PATIENCE = 5.0
 
 class Child:
     """One engine process. A thread of the child calls `receive(child, message)`; the last message is None: the process
-    has closed the connection. Raises OSError if the system cannot start a process."""
+    has closed the connection. With `warm` the process prepares for the first run of a window while no job waits.
+    Raises OSError if the system cannot start a process."""
 
-    def __init__(self, receive: Callable[[Child, Any], None]) -> None:
+    def __init__(self, receive: Callable[[Child, Any], None], warm: bool = False) -> None:
         context = multiprocessing.get_context("spawn")
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,), name="kernelscope-engine", daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, warm), name="kernelscope-engine", daemon=True)
         try:
             with safe_path():
                 self._process.start()
@@ -85,6 +86,28 @@ class Child:
                 self._connection.send(item[0])
 
 
+class EarlyChild:
+    """A child that is started before its client: it loads its modules on another core while this process does. It keeps
+    the messages until a client takes it. Raises OSError if the system cannot start a process."""
+
+    def __init__(self) -> None:
+        self._lock, self._kept = threading.Lock(), list[Any]()
+        self._to: Callable[[Child, Any], None] = lambda _child, message: self._kept.append(message)
+        self.child = Child(self._receive, warm=True)
+
+    def _receive(self, child: Child, message: Any) -> None:
+        with self._lock:
+            self._to(child, message)
+
+    def take(self, receive: Callable[[Child, Any], None]) -> Child:
+        """Call `receive` with every message so far, and with those to come."""
+        with self._lock:
+            for message in self._kept:
+                receive(self.child, message)
+            self._to = receive
+        return self.child
+
+
 def _how(code: int) -> str:
     if code >= 0:
         return f"ended with code {code}"
@@ -93,7 +116,7 @@ def _how(code: int) -> str:
     return f"was killed by signal {-code}"
 
 
-def _serve(connection: Connection) -> None:
+def _serve(connection: Connection, warm: bool) -> None:
     """The child's main. The import is here so that only the child loads the code that computes; the window, which
     starts at the same time, goes first."""
     if hasattr(os, "nice"):
@@ -101,4 +124,4 @@ def _serve(connection: Connection) -> None:
     with importing():
         from gpu_ops.engine.server import serve
 
-    serve(connection)
+    serve(connection, warm)

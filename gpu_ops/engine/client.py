@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from gpu_ops.engine.about import activity, segments_of_answer, segments_of_request
-from gpu_ops.engine.child import PATIENCE, Child
+from gpu_ops.engine.child import PATIENCE, Child, EarlyChild
 from gpu_ops.engine.client_jobs import ClientJob, ConcurrentJobs
 from gpu_ops.engine.messages import (
     PROTOCOL,
@@ -51,7 +51,8 @@ class EngineClient:
     their own.
 
     In seconds, `deadline` is the longest time that a running job may send nothing, `start_deadline` the longest start
-    of an engine, and `cancel_grace` the time that a cancelled job has to stop before its process is killed.
+    of an engine, and `cancel_grace` the time that a cancelled job has to stop before its process is killed. `early` is
+    an engine's process that starts already.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class EngineClient:
         deadline: float = 60.0,
         start_deadline: float = 60.0,
         cancel_grace: float = CANCEL_GRACE,
+        early: EarlyChild | None = None,
     ) -> None:
         self.pool = SegmentPool() if pool is None else pool
         self._owns_pool = pool is None
@@ -73,6 +75,7 @@ class EngineClient:
         # Everything below belongs to the client's thread; other threads reach it only through `_events`.
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._child: Child | None = None
+        self._early = early
         self._ready = False
         self._has_answered = False
         self._start_by = 0.0
@@ -193,7 +196,7 @@ class EngineClient:
         try:
             event()
         except Exception:
-            # A bug in the client, or a message that this version does not know: another engine takes the other jobs.
+            # A bug, or a message that this version does not know: another engine takes the other jobs.
             traceback.print_exc()
             self._on_end("was not understood")
 
@@ -224,8 +227,9 @@ class EngineClient:
             return
         self._has_answered = False
         self._start_by = time.monotonic() + self._start_deadline
+        early, self._early = self._early, None
         try:
-            self._child = Child(lambda child, message: self._events.put(lambda: self._receive(child, message)))
+            self._child = early.take(self._hear) if early else Child(self._hear)
         except Exception as error:  # of the system, or a failed assertion of multiprocessing
             self._fail_start(f"cannot be started ({error})")
 
@@ -233,6 +237,10 @@ class EngineClient:
         """End the process and ignore its last messages. Returns how it ended."""
         child, self._child, self._ready = self._child, None, False
         return child.end(grace) if child else ""
+
+    def _hear(self, child: Child, message: Any) -> None:
+        """Called in the child's thread."""
+        self._events.put(lambda: self._receive(child, message))
 
     def _receive(self, child: Child, message: Any) -> None:
         if child is not self._child:
@@ -246,15 +254,11 @@ class EngineClient:
         elif self._job is None:
             pass
         elif isinstance(message, SegmentRequest):
-            self._note_life(self._job)
+            self._job.note_life()
             child.send(self._grant(self._job, message))
         elif message.job == self._job.request.job:
-            self._note_life(self._job)
+            self._job.note_life()
             self._on_message(self._job, message)
-
-    @staticmethod
-    def _note_life(job: ClientJob) -> None:
-        job.at_work, job.last_word = True, time.monotonic()
 
     def _on_ready(self, ready: Ready) -> None:
         if ready.protocol != PROTOCOL:
@@ -262,7 +266,8 @@ class EngineClient:
             self._fail_start(f"speaks protocol {ready.protocol}, the window {PROTOCOL}: it was updated meanwhile")
             return
         self._ready = True
-        self._send_own()
+        if FILTERS.own:  # a new engine has none
+            self._send_own()
         self._answer(ready)
         self._concurrent.begin_all()
         self._next()
@@ -298,7 +303,7 @@ class EngineClient:
         elif job and (job.at_work or job.sent > 1):
             self._fail_job(how)
         elif job:  # the engine died before it read the job, so the job is not to blame
-            self._release_segments(job)
+            job.release(self.pool)
             self._waiting.appendleft(job)
             self._job = None
         self._concurrent.lose(how)
@@ -370,15 +375,11 @@ class EngineClient:
             self._answer(answer)
 
     def _settle(self, job: ClientJob) -> None:
-        self._release_segments(job)
+        job.release(self.pool)
         for name in job.reads:
             self.pool.release(name)
         with self._lock:
             self._open_jobs -= 1
-
-    def _release_segments(self, job: ClientJob) -> None:
-        while job.segments:
-            self.pool.release(job.segments.pop())
 
     def _answer(self, answer: Answer) -> None:
         if not self._closed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from gpu_ops.engine.about import activity
 from gpu_ops.engine.edits import SILENCE, has_edits
 from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Request
+from gpu_ops.engine.segments import SegmentPool
 
 
 @dataclass
@@ -25,6 +27,15 @@ class ClientJob:
     sent: int = 0
     last_word: float = 0.0
     cancel_by: float | None = None
+
+    def note_life(self) -> None:
+        """The engine has said something about it."""
+        self.at_work, self.last_word = True, time.monotonic()
+
+    def release(self, pool: SegmentPool) -> None:
+        """Release the segments that its answers are in."""
+        while self.segments:
+            pool.release(self.segments.pop())
 
     def patience(self, deadline: float) -> float:
         """The seconds that the engine may be silent at work on it. An edited kernel is the likely reason if it is."""

@@ -37,7 +37,7 @@ from gpu_ops.engine.messages import (
     XRayAnswer,
     XRayRequest,
 )
-from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
+from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult, Statistics
 from gpu_ops.engine.simulated import Piece, Simulation
 from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
@@ -64,7 +64,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.report.sweeps import noise_of, resized
 from gpu_ops.run_key import RunKey
 from gpu_ops.running.affordable import Crop
-from gpu_ops.running.attempt import FOR_ALL
+from gpu_ops.running.attempt import FOR_ALL, named
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
@@ -233,7 +233,7 @@ def _send_occupancy(channel: JobChannel, request: RunRequest, whole: Input) -> N
     """Compile the kernels of the picks and report their theoretical occupancy."""
     filter, found, reasons = FILTERS.find(request.filter), dict[str, LaunchOccupancy](), list[str]()
     for pick in request.occupancy_for:
-        channel.announce(f"compiling {pick.variant} for {request.architecture}")
+        channel.announce(f"compiling {filter.variant(pick.variant).title} for {request.architecture}")
         try:
             occupancy = launch_occupancy(filter, pick, request.params, whole.meta, request.architecture)
         except (ParamError, KernelError, DeviceError) as error:  # a CPU has times without an occupancy
@@ -255,7 +255,7 @@ def _run_picks(channel: JobChannel, request: RunRequest, whole: Input, picks: tu
 
     sent: set[RunKey] = set()
     with channel.allocating([pick.device for pick in picks]):
-        for run in run_experiment(experiment, stop=channel.should_stop, progress=report):
+        for run in run_experiment(experiment, stop=channel.should_stop, progress=report, titled=True):
             _send(channel, request, Piece(run, experiment, Crop((), (), True), (), run.key not in sent))
             sent.add(run.key)
 
@@ -277,8 +277,9 @@ def _row(channel: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> 
 
 
 def _outputs(channel: JobChannel, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
-    channel.announce(f"summarising the outputs of {run.pick.variant} on {run.pick.device}")
-    declared = {o.id: o for o in FILTERS.find(run.filter).outputs}
+    filter = FILTERS.find(run.filter)
+    channel.announce(f"summarising the outputs of {named(filter.variant(run.pick.variant), run.pick.device, True)}")
+    declared = {o.id: o for o in filter.outputs}
     forms = run.forms
     return {n: _shared(channel, declared[n], array, forms[n], task, region) for n, array in run.outputs.items()}
 
@@ -294,7 +295,16 @@ def _shared(channel: JobChannel, output: Output, array: Array, form: Form, task:
     figures = kind.figures(values)
     summary = None if figures is None else statistics(figures)
     unit = "" if output.labels else form.unit_of(kind.id, output.unit)
-    return SharedResult(kind.id, channel.share(values), form, unit, kind.summarise(values, form, unit), summary)
+    text = kind.summarise(_ends(values, figures, summary) if kind.by_ends else values, form, unit)
+    return SharedResult(kind.id, channel.share(values), form, unit, text, summary)
+
+
+def _ends(values: Array, figures: Array | None, summary: Statistics | None) -> Array:
+    """The two values that a text about the range needs, where the statistics know them: another pass over a large
+    result takes as long as to paint it."""
+    if figures is None or summary is None or figures.size != values.size or summary.finite == 0:
+        return values
+    return np.array([summary.minimum, summary.maximum], figures.dtype).astype(values.dtype)
 
 
 def _xray(channel: JobChannel, request: XRayRequest) -> None:
@@ -320,8 +330,8 @@ def _xray(channel: JobChannel, request: XRayRequest) -> None:
 
 
 def _simulate_xray(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
-    channel.announce(f"simulating {pick.variant} on {request.architecture}")
     filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
+    channel.announce(f"simulating {named(filter.variant(pick.variant), request.architecture, True)}")
     trace = pick is request.pick  # the window shows only counts of the other variant
     with limits_of_edits(pick):
         return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
@@ -342,7 +352,7 @@ def _timelines(channel: JobChannel, request: TimelinesRequest) -> None:
     found, reasons = dict[str, Timeline](), dict[str, str]()
     queues = Queues(request.copy_engines, request.in_order, request.launch_blocking)
     for place, pick in enumerate(request.picks):
-        channel.announce(f"planning {pick.variant} on {pick.device}")
+        channel.announce(f"planning {named(filter.variant(pick.variant), pick.device, True)}")
         about = (filter, filter.variant(pick.variant), pick.device, whole, request.params, pick.knobs)
         try:
             with stage(place, len(request.picks)):

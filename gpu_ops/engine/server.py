@@ -16,6 +16,8 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any, Literal
 
+import numpy as np
+
 from gpu_ops.devices import device_statuses
 from gpu_ops.engine.about import activity
 from gpu_ops.engine.job_channel import JobChannel
@@ -49,8 +51,11 @@ from gpu_ops.errors import (
     plain,
 )
 from gpu_ops.filters import FILTERS
-from gpu_ops.io import decoder_process
+from gpu_ops.io import decoder_process, from_array
 from gpu_ops.progress import Cancelled, finite
+from gpu_ops.report.provenance import machine
+from gpu_ops.running.runner import run_experiment
+from gpu_ops.types import Experiment, Pick
 
 QUIET = 2.0
 """Seconds after the start without a request for a file, until the process that reads files is started."""
@@ -60,8 +65,9 @@ LAST_JOB = 2.0
 """Seconds until a job must have ended after the window is gone."""
 
 
-def serve(connection: Connection) -> None:
-    """Answer requests until None comes or the window is gone. It does not return: it ends the process."""
+def serve(connection: Connection, warm: bool = False) -> None:
+    """Answer requests until None comes or the window is gone; `warm` says that a window opens, whose first request
+    takes a while. It does not return: it ends the process."""
     with suppress(OSError, ValueError):
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the window decides when to stop
     channel = JobChannel(connection)
@@ -74,6 +80,8 @@ def serve(connection: Connection) -> None:
         warming = threading.Timer(QUIET, decoder_process.warm)
         warming.daemon = True
         warming.start()
+        if warm:
+            _warm_up(jobs.empty)
         while (job := jobs.get()) is not None:
             if isinstance(job, SegmentRelease):
                 channel.forget(job.segment)
@@ -82,6 +90,18 @@ def serve(connection: Connection) -> None:
             else:
                 _do(channel, job)
     _leave(0)
+
+
+def _warm_up(idle: Callable[[], bool]) -> None:
+    """Import and compile what the first run of a window needs, the first filter's variants on the CPU and its reference
+    on a small image, as long as no job waits."""
+    filter = FILTERS.find(FILTERS[0].family, "image")
+    image = from_array(np.arange(64 * 64, dtype=np.uint8).reshape(64, 64))
+    picks = tuple(Pick(v.id, "cpu") for v in filter.variants if v.device == "cpu" and not v.library)
+    with suppress(KernelscopeError, Cancelled):  # a run that the user wants says what is wrong
+        for _ in run_experiment(Experiment(filter.id, image, {}, picks, "none"), stop=lambda: not idle()):
+            pass
+    machine(["cpu"], with_roofs=False)
 
 
 def _read(connection: Connection, channel: JobChannel, jobs: SimpleQueue[Any], surveys: Surveys) -> None:

@@ -34,6 +34,11 @@ class Statistics:
     nan: int
     infinite: int
 
+    @property
+    def finite(self) -> int:
+        """How many values are finite."""
+        return sum(self.histogram)
+
 
 @dataclass(frozen=True)
 class SharedResult:

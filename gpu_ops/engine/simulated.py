@@ -119,7 +119,7 @@ class Simulation:
     def _part(self, spans: Spans, share: float) -> Iterator[Piece]:
         part = replace(self.experiment, input=cut_out(self.whole, spans))
         begins = True
-        for run in run_experiment(part, stop=self.stop, progress=self._progress(0.0, share)):
+        for run in run_experiment(part, stop=self.stop, progress=self._progress(0.0, share), titled=True):
             task = Task.of(part.input.meta, run.params, run.pick.knobs)
             region = exact_crop(self.filter, task, self.whole.array.shape, _starts(spans))
             notes = crop_note(self.whole, spans, region), *run.notes
@@ -136,7 +136,9 @@ class Simulation:
 
         try:
             progress = self._progress(low, 1.0)
-            for run in run_experiment(self.experiment, stop=lambda: self.stop() or late(), progress=progress):
+            for run in run_experiment(
+                self.experiment, stop=lambda: self.stop() or late(), progress=progress, titled=True
+            ):
                 yield Piece(run, self.experiment, Crop((), (), True), (), not computed)
                 computed = True
         except Cancelled:
@@ -166,7 +168,7 @@ class Simulation:
             part = replace(self.experiment, input=cut_out(self.whole, spans))
             next_share = covered.share + math.prod(b - a for a, b in spans) / math.prod(b for _, b in covered.whole)
             progress = self._progress(covered.share, min(next_share, 1.0))
-            *_, run = run_experiment(part, stop=self.stop, progress=progress)
+            *_, run = run_experiment(part, stop=self.stop, progress=progress, titled=True)
             if run.failure and run.failure_kind != "unsupported":  # a variant may need a larger part than this one
                 yield Piece(run, part, Crop((), _starts(spans), False), spans, True)
             if run.failure or not covered.add(run, spans):

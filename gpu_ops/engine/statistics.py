@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,6 +139,12 @@ def _of_counts(counts: Array, lowest: int) -> Statistics:
     return Statistics(low, high, mean, percentiles, tuple(fine.reshape(BINS, -1).sum(axis=1).tolist()), 0, 0)
 
 
+@cache
+def _workers() -> ThreadPoolExecutor:
+    """Threads that stay: to start sixteen takes as long as a pass over a large picture."""
+    return ThreadPoolExecutor(WORKERS, "statistics")
+
+
 def _of_many_floats(flat: Array) -> Statistics | None:
     """The statistics of many floats; None where their sum or their range overflows, or all are equal."""
     from gpu_ops.engine import statistics_numba as passes
@@ -148,22 +155,22 @@ def _of_many_floats(flat: Array) -> Statistics | None:
         found = np.empty(values.size, values.dtype)
         return found[: passes.pick(values, low, scale, inside, found)].copy()
 
-    with ThreadPoolExecutor(WORKERS) as pool:
-        with stage(0, 3):
-            parts = collect(pool.map(passes.extremes, pieces), len(pieces))
-        finite, nan, infinite, lows, highs, sums = zip(*parts, strict=True)
-        low, high, count = min(lows), max(highs), sum(finite)
-        total = math.fsum(sums) if all(map(math.isfinite, sums)) else math.inf
-        scale = FINE_BINS / (high - low) if 0 < high - low < math.inf else math.inf
-        if not (math.isfinite(scale) and math.isfinite(total)):
-            return None
-        with stage(1, 3):
-            counts = sum(collect(pool.map(lambda v: passes.count(v, low, scale, FINE_BINS), pieces), len(pieces)))
-        places = _places(counts)
-        inside = np.zeros(FINE_BINS, np.uint8)
-        inside[places.bins] = 1
-        with stage(2, 3):
-            sample = np.concatenate(collect(pool.map(pick, pieces), len(pieces)))
+    pool = _workers()
+    with stage(0, 3):
+        parts = collect(pool.map(passes.extremes, pieces), len(pieces))
+    finite, nan, infinite, lows, highs, sums = zip(*parts, strict=True)
+    low, high, count = min(lows), max(highs), sum(finite)
+    total = math.fsum(sums) if all(map(math.isfinite, sums)) else math.inf
+    scale = FINE_BINS / (high - low) if 0 < high - low < math.inf else math.inf
+    if not (math.isfinite(scale) and math.isfinite(total)):
+        return None
+    with stage(1, 3):
+        counts = sum(collect(pool.map(lambda v: passes.count(v, low, scale, FINE_BINS), pieces), len(pieces)))
+    places = _places(counts)
+    inside = np.zeros(FINE_BINS, np.uint8)
+    inside[places.bins] = 1
+    with stage(2, 3):
+        sample = np.concatenate(collect(pool.map(pick, pieces), len(pieces)))
     percentiles = _select(sample, places)
     histogram = tuple(counts.reshape(BINS, -1).sum(axis=1).tolist())
     return Statistics(low, high, total / count, percentiles, histogram, sum(nan), sum(infinite))

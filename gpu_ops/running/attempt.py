@@ -81,6 +81,7 @@ class Attempt:
     plan: Plan | None = None
     bands: Bands | None = None
     timings: dict[str, Timing] = field(default_factory=dict)
+    titled: bool = False
     orders: tuple[How, ...] = ()
 
     @property
@@ -109,8 +110,8 @@ class Attempt:
 
     @property
     def name(self) -> str:
-        """The variant and its device, for messages."""
-        return f"{self.variant.id} on {self.device.name}"
+        """The variant and its device, for messages: by its id, or where that is `titled` as a window names it."""
+        return named(self.variant, self.device.name, self.titled)
 
     def fail_by(self, error: Exception) -> Run:
         """Set the run's failure from an exception. The other attempts continue."""
@@ -211,6 +212,13 @@ class Attempt:
     def mark_wrong(self, note: str) -> None:
         """Mark the result as wrong after all: its times are not valid."""
         self.run = replace(self.run, ok=False, timings={}, notes=(*self.run.notes, note))
+
+
+def named(variant: Variant, device: str, titled: bool) -> str:
+    """A variant on a device in a message: "serial on cpu", or titled "CPU, one core" and "3 shared memory on sim"."""
+    if titled:
+        return variant.title if variant.device == "cpu" else f"{variant.title} on {device}"
+    return f"{variant.id} on {device}"
 
 
 def reason_of(variant: Variant, error: Exception) -> str:

@@ -39,6 +39,7 @@ def run_experiment(
     stop: Callable[[], bool] | None = None,
     progress: Callable[[str, int, int], None] | None = None,
     again: bool = True,
+    titled: bool = False,
 ) -> Iterator[Run]:
     """Yield the run of each pick when it is computed, again when it is verified, again with its quality where the
     input's noise-free original is known, again when it is timed. Where nothing is timed, all picks are computed before
@@ -49,11 +50,12 @@ def run_experiment(
     memory, a pick that does not fit runs in bands if its filter allows it, and a note says so; such a pick is timed end
     to end only. Where nothing is timed, a right result is computed and verified `again`, on a simulated GPU in another
     order. `deadline` is a time of `time.perf_counter`. It calls `stop` between steps, samples and pieces of long work
-    on the host, and `progress(text, done, total)` before each step and now and then within it. Raises ParamError and
+    on the host, and `progress(text, done, total)` before each step and now and then within it; the text names variants
+    by their ids, or where that is `titled` by their titles. Raises ParamError and
     DeviceError before anything runs, KernelFault when a kernel dies, Cancelled when `stop` returns true.
     """
     filter, experiment = _check(experiment)
-    attempts = [_begin(filter, experiment, pick) for pick in experiment.picks]
+    attempts = [_begin(filter, experiment, pick, titled) for pick in experiment.picks]
     watch = Watch(deadline, seed, stop, progress)
     steps = 1, experiment.checks != "off", experiment.input.clean is not None, experiment.protocol != "none"
     watch.total = len(attempts) * sum(steps)
@@ -78,7 +80,7 @@ def _time(timed: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watc
     """Time the attempts of each device together, and those in bands by themselves."""
     for name in dict.fromkeys(j.device.name for j in timed):
         group = [j for j in timed if j.device.name == name]
-        watch.begin(f"timing {', '.join(dict.fromkeys(j.variant.id for j in group))} on {name}", len(group))
+        watch.begin(f"timing {_all_of(group)}", len(group))
         if group[0].device.clock == "simulated":
             yield from _count(group, watch)
             continue
@@ -86,6 +88,13 @@ def _time(timed: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watc
             yield from time_attempts(whole, resident[name], watch)
         for attempt in (j for j in group if j.bands is not None):
             yield time_bands(attempt, watch)
+
+
+def _all_of(group: Sequence[Attempt]) -> str:
+    """Attempts on one device in a message."""
+    if group[0].titled:
+        return "; ".join(dict.fromkeys(j.name for j in group))
+    return f"{', '.join(dict.fromkeys(j.variant.id for j in group))} on {group[0].device.name}"
 
 
 def last_runs(runs: Iterable[Run]) -> list[Run]:
@@ -165,7 +174,7 @@ def planned_run(experiment: Experiment, pick: Pick) -> Run:
     )
 
 
-def _begin(filter: Filter, experiment: Experiment, pick: Pick) -> Attempt:
+def _begin(filter: Filter, experiment: Experiment, pick: Pick, titled: bool) -> Attempt:
     variant = filter.variant(pick.variant)
     device = open_device(pick.device)
     if device.kind != variant.device and not (device.kind == "sim" and variant.device == "cuda"):
@@ -179,7 +188,7 @@ def _begin(filter: Filter, experiment: Experiment, pick: Pick) -> Attempt:
     if experiment.memory is not None:
         session = cast(Device, LimitedSession(session, Allowance(experiment.memory - experiment.input.array.nbytes)))
     task = Task.of(experiment.input.meta, run.params, run.pick.knobs, device.limits)
-    return Attempt(filter, experiment, variant, device, run, session, task)
+    return Attempt(filter, experiment, variant, device, run, session, task, titled=titled)
 
 
 def _compute(attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> Iterator[Run]:

@@ -225,16 +225,16 @@ def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> Non
         shared.release(update)
     said = dict.fromkeys((a.text, a.done, a.total) for a in found if isinstance(a, Progress))
     expected = [
-        ("preparing serial on cpu", 0),
+        ("preparing CPU, one core", 0),
         ("copying noise to cpu", 0),
-        ("preparing serial on cpu", 0),
-        ("computing serial on cpu", 0),
-        ("summarising the outputs of serial on cpu", 0),
-        ("preparing parallel on cpu", 1000),
-        ("computing parallel on cpu", 1000),
-        ("summarising the outputs of parallel on cpu", 1000),
-        ("verifying serial on cpu", 2000),
-        ("verifying parallel on cpu", 3000),
+        ("preparing CPU, one core", 0),
+        ("computing CPU, one core", 0),
+        ("summarising the outputs of CPU, one core", 0),
+        ("preparing CPU, all cores", 1000),
+        ("computing CPU, all cores", 1000),
+        ("summarising the outputs of CPU, all cores", 1000),
+        ("verifying CPU, one core", 2000),
+        ("verifying CPU, all cores", 3000),
     ]
     steps = [(text, done) for text, done, total in said if total and done % 1000 == 0]  # others: parts of a step
     assert steps == list(dict.fromkeys(expected))
@@ -248,7 +248,7 @@ def test_a_quick_run_has_times_and_no_shares_of_roofs(shared: Talk, small: Share
     assert (found[-2].stage, last.ok) == ("timed", True) and found[-2].key == last.key
     assert last.stages["kernel"].n >= 3
     assert last.gbps > 0 and last.share is None and last.roof is None
-    assert "timing scipy on cpu" in [a.text for a in found if isinstance(a, Progress)]
+    assert "timing SciPy" in [a.text for a in found if isinstance(a, Progress)]
 
 
 def test_the_first_news_of_a_device_says_what_machine_it_is(talk: Talk) -> None:

@@ -6,11 +6,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from queue import SimpleQueue
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from app import main
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine import child as children
 from gpu_ops.engine import client as clients
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.client_jobs import EarlyAnswers
@@ -176,3 +179,37 @@ def test_an_engine_that_started_early_answers_the_window() -> None:
         client.start()
         early.pass_on(found.put)
         assert isinstance(found.get(timeout=60), Ready)
+
+
+def test_a_process_that_was_started_before_its_client_says_everything_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Messages are kept until a client takes the process, and no second one is started."""
+    monkeypatch.setattr(children, "Child", lambda receive, warm: FakeChild(receive) if warm else None)
+    early = children.EarlyChild()
+    answers: SimpleQueue[Answer] = SimpleQueue()
+    with closing(EngineClient(answers.put, early=early)) as client:
+        client.start()
+        assert answers.get(timeout=60) == READY
+        job = client.next_job()
+        client.submit(SampleRequest(job, "camera"))
+        assert early.child.asked.get(timeout=60) == job
+        early.child.say(Finished(job))
+        assert answers.get(timeout=60) == Finished(job)
+    assert FakeChild.made.get_nowait() is early.child and FakeChild.made.empty()
+
+
+def test_no_engine_is_started_early_where_no_window_opens(monkeypatch: pytest.MonkeyPatch) -> None:
+    started, ended = list[str](), list[str]()
+    child = SimpleNamespace(end=lambda: ended.append("child"))
+    monkeypatch.setattr(children, "EarlyChild", lambda: started.append("child") or SimpleNamespace(child=child))
+    monkeypatch.setattr("gpu_ops.screen_fault", lambda: "")
+    monkeypatch.setattr(main, "open_window", lambda args, early, opened: 7 if early.child is child else 1)
+    for arguments in (["--help"], ["list"], ["run", "mean", "--help"]):
+        main.main(arguments)
+        assert started == []
+    assert main.main(["--sample", "nothing"]) == 2
+    assert (started, ended) == (["child"], ["child"]), "a process that nobody uses is ended"
+    assert main.main(["--sample", "camera"]) == 7
+    assert (len(started), len(ended)) == (2, 1)
+    monkeypatch.setattr("gpu_ops.screen_fault", lambda: "There is no display")
+    monkeypatch.setattr(main, "open_window", lambda args, early, opened: 7 if early is None else 1)
+    assert main.main([]) == 7 and len(started) == 2

@@ -69,7 +69,7 @@ def test_a_long_serial_run_says_how_far_it_is_and_stops_when_told(talk: Talk) ->
     pid, before = talk.client.pid, talk.client.pool.nbytes
     request = _long(talk, made)
     talk.client.submit(request)
-    said = _begun(talk, "computing serial")
+    said = _begun(talk, "computing CPU, one core")
     assert [p.done for p in said] == sorted(p.done for p in said)
     assert all(0 <= p.done <= p.total for p in said) and 0 < said[-1].done < said[-1].total
     talk.client.cancel(request.job)

@@ -31,7 +31,7 @@ class FakeEngine(QObject):
 
     answered = Signal(object)
 
-    def __init__(self, *early: Any) -> None:
+    def __init__(self, parent: None = None, client: None = None, early: None = None) -> None:
         super().__init__()
         self.jobs, self.arrays, self.asked, self.devices = 0, {}, [], ()
 

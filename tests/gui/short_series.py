@@ -13,7 +13,7 @@ SHORTER = 60
 """How many times sooner a series ends than its rule says; what the rules themselves say is tested without a window."""
 
 
-def serve(connection: Connection) -> None:
+def serve(connection: Connection, warm: bool) -> None:
     """The main of the engine's process."""
     with importing():
         from gpu_ops.engine.server import serve
@@ -22,4 +22,4 @@ def serve(connection: Connection) -> None:
     make_small()
     for name, rule in timing.RULES.items():
         timing.RULES[name] = replace(rule, cap_seconds=rule.cap_seconds / SHORTER)
-    serve(connection)
+    serve(connection, warm)

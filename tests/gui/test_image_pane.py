@@ -308,7 +308,7 @@ def test_a_pane_may_go_while_its_image_is_built(qtbot: QtBot) -> None:
 def test_states_are_words_and_symbols(qtbot: QtBot, state: Any) -> None:
     pane = shown(qtbot, np.zeros((5, 5), np.uint8))
     pane.layer.set_state(state, "0.31 ms")
-    word = "verified" if state == "fresh" else state
+    word = "right" if state == "fresh" else state
     assert pane.chip.isVisible() and "0.31 ms" in pane.chip.text and word in pane.chip.text
     assert not pane.chip.text[0].isalnum()
     pane.layer.set_state(None)

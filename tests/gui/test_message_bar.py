@@ -8,6 +8,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
 
 from app.models.messages import MOST_MESSAGES
+from app.views.scrolled import ScrolledAbove
 from app.views.window.message_bar import MessageBar
 from app.views.window.message_row import LONGEST
 
@@ -218,3 +219,36 @@ def test_a_window_never_grows_by_what_is_said(qtbot) -> None:
     window.resize(800, 700)
     qtbot.wait(20)
     assert all(row.visibleRegion().boundingRect().height() > 40 for row in bar.rows), "with room all are seen"
+
+
+def test_what_passes_by_itself_moves_nothing(qtbot) -> None:
+    """A message that lasts takes a place above the pictures; one that passes lies over their lower edge."""
+    centre, below, bar = QWidget(), QWidget(), MessageBar()
+    qtbot.addWidget(centre)
+    messages = ScrolledAbove(bar, centre)
+    bar.passing.connect(messages.set_over)
+    column = QVBoxLayout(centre)
+    column.setSpacing(0)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.addWidget(messages)
+    column.addWidget(below, 1)
+    centre.resize(500, 400)
+    with qtbot.waitExposed(centre):
+        centre.show()
+    whole = below.geometry()
+    bar.show_message("info", "Saved.", passing=True)
+    QApplication.processEvents()
+    assert bar.isVisible() and below.geometry() == whole == centre.rect()
+    assert messages.geometry().bottom() == centre.rect().bottom() and messages.height() < 200
+    centre.resize(400, 300)
+    QApplication.processEvents()
+    assert messages.geometry().bottom() == centre.rect().bottom() and messages.width() == 400
+    bar.show_message("error", "This did not work.")
+    QApplication.processEvents()
+    assert messages.y() == 0 and below.y() == messages.height() > 0
+    bar.clear()
+    QApplication.processEvents()
+    assert not messages.isVisible() and below.geometry() == centre.rect()
+    bar.show_message("info", "Saved.", passing=True)
+    QApplication.processEvents()
+    assert messages.isVisible() and below.geometry() == centre.rect()

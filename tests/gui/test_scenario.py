@@ -63,14 +63,14 @@ def test_where_two_thresholds_differ_and_by_how_much(qtbot: QtBot, window: MainW
     qtbot.waitUntil(lambda: "camera + noise σ 20" in texts(window))
     choose(beside(window, "Filter"), "Wavelet denoising")
     tick_only(window, "CPU, all cores")
-    qtbot.waitUntil(lambda: panes(window).get("CPU, all cores") == "✓ verified", timeout=PATIENCE)
+    qtbot.waitUntil(lambda: panes(window).get("CPU, all cores") == "✓ right", timeout=PATIENCE)
     (pane,) = [one for one in visible(window, ImagePane) if one.title.text() == "CPU, all cores"]
     qtbot.waitUntil(lambda: pane.status.text().startswith("PSNR 22.4 → 24"))
 
     click(pane.canvas)
     QTest.keyClick(pane.canvas, Qt.Key.Key_D, CONTROL)
     choose(beside(window, "Threshold"), "hard")
-    both = {"threshold hard": "✓ verified", "threshold soft · pinned": "✓ verified"}
+    both = {"threshold hard": "✓ right", "threshold soft · pinned": "✓ right"}
     qtbot.waitUntil(lambda: both.items() <= panes(window).items(), timeout=PATIENCE)
     assert list(panes(window)) == ["camera + noise σ 20", *both], "the pinned result is beside its variant"
 
@@ -120,7 +120,7 @@ def test_where_a_gpu_pays_off(qtbot: QtBot, window: MainWindow) -> None:
     tick_only(window, "CPU, one core", *kernels)
     from_button(button(window, "Add step"), "Convert the type")
     qtbot.waitUntil(lambda: "512 × 512, float32" in texts(window))
-    verified = dict.fromkeys(("CPU, one core", *kernels), "✓ verified")
+    verified = dict.fromkeys(("CPU, one core", *kernels), "✓ right")
     qtbot.waitUntil(lambda: verified.items() <= panes(window).items(), timeout=5 * PATIENCE)  # simulated
     drawn = window.ladder.canvas
     said = "\n".join(drawn.words(line) for line in drawn.ladder().lines)

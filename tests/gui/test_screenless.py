@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,11 +22,22 @@ from app.shell import screenless
 from app.shell.window import Script
 from gpu_ops import from_array, sample
 from gpu_ops.doctor import window_needs
+from gpu_ops.engine.client_jobs import EarlyAnswers
 from gpu_ops.engine.messages import RunUpdate, Surveyed, SurveyRequest
 from gpu_ops.io.opening import Survey
 
 ROOT = Path(__file__).parents[2]
 DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM")
+
+
+class FakeClient:
+    """An engine's client that only notes its start."""
+
+    def __init__(self, answers: EarlyAnswers, early: None) -> None:
+        self.answers, self.early, self.started = answers, early, False
+
+    def start(self) -> None:
+        self.started = True
 
 
 @pytest.fixture
@@ -67,9 +79,15 @@ def test_a_display_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch
 
 def test_a_named_picture_is_drawn_as_before(monkeypatch: pytest.MonkeyPatch, capsys, no_display: None) -> None:
     seen = []
-    monkeypatch.setattr("app.shell.window.show", lambda *given, **more: seen.append(given) or 0)
+    monkeypatch.setattr("gpu_ops.engine.client.EngineClient", FakeClient)
+
+    def show(args: Namespace, early: tuple[FakeClient, EarlyAnswers], opened: None) -> int:
+        seen.append((args.screenshot, early[0].started, early[0].answers is early[1], opened))
+        return 0
+
+    monkeypatch.setattr("app.shell.window.show", show)
     assert main(["--screenshot", "out.png"]) == 0
-    assert len(seen) == 1 and len(seen[0]) == 1 and capsys.readouterr().err == ""
+    assert seen == [("out.png", True, True, None)] and capsys.readouterr().err == ""
 
 
 def test_without_the_libraries_of_qt_the_table_comes_from_the_command(

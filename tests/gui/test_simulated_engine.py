@@ -84,7 +84,7 @@ def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(
     def click(done: int, total: int) -> None:
         """As soon as the simulation is running and the window says so."""
         events[-1] += [done / total] if total else []
-        if not seen and status.busy.text() == "computing naive on sim" and status.button.isVisible():
+        if not seen and status.busy.text() == "computing 1 naive on sim" and status.button.isVisible():
             seen.append((status.progress.isVisible(), status.progress.maximum() == total > 0, entry().state))
             qtbot.mouseClick(status.button, Qt.MouseButton.LeftButton)
 

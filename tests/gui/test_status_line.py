@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMainWindow
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from app.models.results.results import Results
 from app.views.window import status_line
@@ -56,3 +56,25 @@ def test_the_next_job_starts_at_nothing(qtbot, line) -> None:
     line.begin()
     line.show_busy("computing")
     assert line.progress.maximum() == 0 and line.elapsed.text() == ""
+
+
+def test_progress_does_not_paint_the_window_within_an_answer_of_the_engine(qtbot, line) -> None:
+    """QProgressBar.setValue repaints at once, and with it everything in the window that waits for a paint."""
+    line.begin()
+    line.show_busy("computing")
+    qtbot.waitUntil(line.progress.isVisible)
+    painted = []
+
+    class Watched(QWidget):
+        def paintEvent(self, event) -> None:  # noqa: N802
+            painted.append(event)
+
+    widget = Watched(line.progress.window())
+    widget.setGeometry(0, 0, 50, 50)
+    widget.show()
+    qtbot.waitUntil(lambda: bool(painted))
+    painted.clear()
+    widget.update()
+    line.show_progress(1, 2)
+    assert not painted and line.progress.value() == 1
+    qtbot.waitUntil(lambda: bool(painted))

@@ -247,14 +247,14 @@ ODD = [
 def test_no_word_is_passed_over_on_the_way_to_the_window(
     monkeypatch: pytest.MonkeyPatch, capsys, args: list[str], words: str
 ) -> None:
-    monkeypatch.setattr("app.main.open_window", lambda asked: 99)
+    monkeypatch.setattr("app.main.open_window", lambda asked, early, opened: 99)
     assert main(args) == 2
     assert words in capsys.readouterr().err
 
 
 def test_what_is_understood_goes_to_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[argparse.Namespace] = []
-    monkeypatch.setattr("app.main.open_window", lambda asked: seen.append(asked) or 0)
+    monkeypatch.setattr("app.main.open_window", lambda asked, early, opened: seen.append(asked) or 0)
     assert (
         main(["--sample", "ecg", "--filter", "mean", "--set", "window=9", "--variant", "serial", "--variant", "scipy"])
         == 0

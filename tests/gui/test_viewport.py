@@ -12,6 +12,7 @@ from lanes import each_once
 from PySide6.QtCore import QThreadPool
 from pytestqt.qtbot import QtBot
 
+from app.models.background import urgent_pool
 from app.models.pictures import pyramid as pyramid_module
 from app.models.pictures import viewport as viewport_module
 from app.models.pictures.display import colors
@@ -27,6 +28,7 @@ TONE = Tone(-1.0, 1.5, None)
 def no_work_is_left() -> Iterator[None]:
     yield
     QThreadPool.globalInstance().waitForDone()
+    urgent_pool.waitForDone()
 
 
 def image(kind: str) -> Array:
@@ -214,3 +216,39 @@ def test_work_for_another_zoom_is_dropped(qtbot: QtBot, monkeypatch: pytest.Monk
     viewport.forget()
     with qtbot.assertNotEmitted(viewport.sharpened, wait=100):
         pass
+
+
+@pytest.mark.parametrize("other", ["same", "another size", "another zoom"])
+def test_a_large_image_shows_the_one_before_until_its_own_pixels_are_there(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, other: str
+) -> None:
+    monkeypatch.setattr(viewport_module, "PICKS", 100)
+    frame = Frame.around((166.0, 105.0), 3.0, *SIZE)
+    before, after = Pyramid(image("float32 1")), Pyramid(image("float32 1")[::-1].copy())
+    viewport, sampled = Viewport(), list[object]()
+    original = viewport.picture(before, frame, TONE)
+    sample = Pyramid.sample
+
+    def noted(*args: Any, **options: Any) -> Samples:
+        sampled.append(threading.current_thread())
+        return sample(*args, **options)
+
+    monkeypatch.setattr(Pyramid, "sample", noted)
+    viewport.renew()
+    if other != "same":  # nothing of the image before can stand for it
+        if other == "another size":
+            after = Pyramid(image("float32 1")[:-1].copy())
+        else:
+            frame = Frame.around((166.0, 105.0), 3.5, *SIZE)
+        assert_same(viewport.picture(after, frame, TONE), anew(after, frame, TONE))
+        assert not viewport.behind
+        return
+    assert_same(viewport.picture(after, frame, TONE), original)
+    with qtbot.waitSignal(viewport.sharpened):
+        assert viewport.behind and threading.main_thread() not in sampled
+    found = viewport.picture(after, frame, TONE)
+    assert not viewport.behind and threading.main_thread() not in sampled
+    assert_same(found, anew(after, frame, TONE))
+    viewport.forget()  # another input: nothing of the image before is shown as its own
+    viewport.picture(before, frame, TONE)
+    assert not viewport.behind

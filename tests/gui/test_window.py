@@ -98,7 +98,7 @@ def test_a_tick_adds_a_variant_and_its_pane(qtbot, window, controller) -> None:
 
 def test_a_signal_shows_as_curves(qtbot, window, controller) -> None:
     settle(qtbot, controller, lambda: controller.open_sample("ecg"))
-    assert window.stack.view.widget.isAncestorOf(window.signal_pane)
+    assert window.stack.view.widget.isAncestorOf(window.signal_pane) and window.signal_pane.isVisibleTo(window)
     assert controller.session.choice.filter == "mean1d"
     names = [curve.name for curve in window.signal_pane.curves if curve.visible]
     titles = {v.id: v.title for v in controller.session.filter.variants}
@@ -150,7 +150,7 @@ def test_a_killed_engine_is_said_and_the_next_run_works(qtbot, window, controlle
     events: list[str] = []
     controller.busy_changed.connect(events.append)
     controller.session.set_params({"window": 63, "border": "zero"})
-    qtbot.waitUntil(lambda: any("serial" in text for text in events), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: any("CPU, one core" in text for text in events), timeout=PATIENCE)
     os.kill(engine.client.pid, signal.SIGKILL)
     qtbot.waitUntil(lambda: window.messages.current() is not None, timeout=PATIENCE)
     assert shown(window, INPUT).shape == (512, 512)

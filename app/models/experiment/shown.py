@@ -58,9 +58,11 @@ class Shown:
 
     def with_pins(self, ticked: Sequence[str]) -> tuple[str, ...]:
         """These variants, each before its pinned results; pinned results of other variants are last."""
-        pins = [[id for id in self.pins if variant_of(id) == variant] for variant in ticked]
+        if not (all_pins := self.pins):
+            return tuple(ticked)
+        pins = [[id for id in all_pins if variant_of(id) == variant] for variant in ticked]
         beside = [id for variant, own in zip(ticked, pins, strict=True) for id in (variant, *own)]
-        return (*beside, *(id for id in self.pins if id not in beside))
+        return (*beside, *(id for id in all_pins if id not in beside))
 
     @property
     def differences(self) -> tuple[DifferenceOf, ...]:
@@ -135,6 +137,10 @@ class Shown:
         """The title of a result in a sentence: here the variant's title comes first."""
         settings, title = self._named(id, False)
         return BETWEEN.join(part for part in (title, settings) if part)
+
+    def __contains__(self, id: object) -> bool:
+        """Whether the filter has this variant, ticked or not, or a result is pinned under this id."""
+        return id in self._all
 
     @property
     def _all(self) -> tuple[str, ...]:

@@ -11,10 +11,12 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.models.background import Background
-from app.models.pictures.pyramid import GRAY, Array, Pyramid, Samples, to_uint8
+from app.models.pictures.pyramid import GRAY, PICKED, Array, Pyramid, Samples, to_uint8
 
 EFFORT = 4 << 20  # some 8 ms: the limit of each pane per frame, when several panes paint together
 Source = tuple[Pyramid, float, int]  # pyramid, scale, level
+PICKS = 1 << 14
+"""Values picked from all over a large image in one frame; each is a miss of the cache, mostly a fault of a page too."""
 BAND = 1 << 18  # device pixels after which a background thread checks whether to stop
 
 
@@ -82,23 +84,31 @@ class _Cache:
 
 
 class Viewport(QObject):
-    """The picture of one view. `sharpened`: a picture that was too much for one frame, and rough, is sharp now."""
+    """The picture of one view. `sharpened`: a picture that was too much for one frame, and rough, is sharp now; or one
+    that shows the image before (`behind`) has its own pixels now."""
 
     sharpened = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.rough = False
+        self.rough = self.behind = False
         self._values: _Cache | None = None
+        self._before: _Cache | None = None
         self._bytes: _Cache | None = None
         self._request_key: Source | None = None
-        self._background = Background(self)
+        self._background = Background(self, urgent=True)
         self._background.finished.connect(self._on_sample)
 
     def forget(self) -> None:
         """Clear the cache: the view will show another image, or none."""
         self._background.cancel()
-        self._values = self._bytes = self._request_key = None
+        self._values = self._before = self._bytes = self._request_key = None
+
+    def renew(self) -> None:
+        """Clear the cache for another image in the place of this one, whose pixels may be shown until then."""
+        values, before = self._values, self._before
+        self.forget()
+        self._before = before if values is None else _Cache(_place(*values.key[:2]), values.rect, values.samples)
 
     def picture(self, pyramid: Pyramid, frame: Frame, tone: Tone) -> Samples | None:
         """Bytes of the part of `frame` that the image covers: gray (h, w) or RGBA (h, w, 4). None if it covers none.
@@ -136,6 +146,12 @@ class Viewport(QObject):
         edges = math.floor(left / scale), math.floor(top / scale)
         image = Rect(*edges, math.ceil((left + width) / scale), math.ceil((top + height) / scale))
         count = sum(part.intersection(image).area for part in missing)
+        before, many = self._before, count > PICKS and scale > PICKED * (1 << level)
+        self.behind = before is not None and many and (before.key, before.rect) == (_place(pyramid, scale), rect)
+        if self.behind and before is not None:
+            self._request(key, rect)
+            return before
+        self._before = None
         self.rough = count * pyramid.effort(scale, level) > EFFORT
         if self.rough:
             self._request(key, rect)
@@ -160,6 +176,11 @@ class Viewport(QObject):
         if cache is not None:
             self._values = cache
             self.sharpened.emit()
+
+
+def _place(pyramid: Pyramid, scale: float) -> tuple[Any, ...]:
+    """What two images have in common where the pixels of one may be shown for the other."""
+    return pyramid.at, pyramid.array.shape, pyramid.dtype, scale
 
 
 def _sample(pyramid: Pyramid, scale: float, level: int, rect: Rect) -> Samples:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
+from app.base.nesting import bounded
 from app.base.tips import set_tip, tip_text
 from app.models.experiment.change import Change
 from app.models.experiment.history import Choice
@@ -26,7 +27,7 @@ from app.views.experiment.steps_section import StepsSection
 from app.views.experiment.variant_list import VariantList
 from app.views.keys import ELSEWHERE, letter, menu_letters
 from app.views.labels import buddy, named
-from app.views.parts import Combo, MarkChip
+from app.views.parts import Combo, MarkChip, mark_size
 from app.views.scrolled import Squeezed
 from app.views.upright import Upright
 from gpu_ops import FILTERS
@@ -109,6 +110,18 @@ class ExperimentPanel(QWidget):
         scroll.setWidget(content)
         buttons = in_row(self.run_button, self.measure_button, margins=(gap, 0, gap, gap))
         in_column((scroll, 1), buttons, on=self)
+
+    @bounded
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        self._share_gpu_row()
+
+    def _share_gpu_row(self) -> None:
+        """Show only the symbol of the mark where the device's name would be cut next to the word: the name says it."""
+        metrics = self.fontMetrics()
+        name = metrics.horizontalAdvance(self.devices.currentText()) + 3 * metrics.height()
+        label, mark = self._labels[-1].sizeHint().width(), mark_size(self.simulated, self.simulated.text).width()
+        self.simulated.set_compact(label + name + mark + 4 * metrics.averageCharWidth() > self.width())
 
     def _listen(self) -> None:
         session = self._session
@@ -281,7 +294,8 @@ class ExperimentPanel(QWidget):
             "Kernels run on a simulated GPU, on the whole input where that takes two seconds, else part by part; their "
             "work is counted, not timed"
         )
-        self.simulated.show_texts(*([self.tr("simulated")] * 2 + [tip] if self._session.simulated else ["", ""]))
+        self.simulated.show_texts(*(["", self.tr("simulated"), tip] if self._session.simulated else ["", ""]))
+        self._share_gpu_row()
         self._show_variants(self._session.filter)
 
 

@@ -85,6 +85,8 @@ class ImageCanvas(CanvasFrame):
         while len(self._viewports) < len(self.layers):
             self._viewports.append(Viewport(self))
             self._viewports[-1].sharpened.connect(self.refresh)
+        for viewport in self._viewports:
+            viewport.forget()
         self._on_layer()
 
     def set_notes(self, notes: str, missing: str = "", legend: Tone | None = None) -> None:
@@ -101,10 +103,18 @@ class ImageCanvas(CanvasFrame):
         self.update()
 
     def _on_layer(self) -> None:
-        for viewport in self._viewports:
-            viewport.forget()
+        for layer, viewport in zip(self.layers, self._viewports, strict=False):
+            if layer.pyramid is None:
+                viewport.forget()
+            else:
+                viewport.renew()
         self._place()
         self.refresh()
+
+    @property
+    def behind(self) -> bool:
+        """Whether a picture, as last painted, is that of the image before: its own is sampled in the background."""
+        return any(viewport.behind for viewport in self._viewports)
 
     def refresh(self) -> None:
         """Recompute the viewport at the next paint."""

@@ -392,8 +392,9 @@ class Pictures(Squeezed):
     def _judge(self, variant: str) -> None:
         """Show the verdict on a result. It is valid only if verdict, result and current settings have the same subject;
         a result of an earlier setting is marked and dimmed."""
-        if variant not in self.titles():
-            return  # the variant belongs to an earlier filter
         shown, drawn = self._session.shown, self._subjects.get(variant)
-        judged = verdict(self._results, shown.slot(variant), drawn, shown.subject(variant))
-        self.view.set_state(variant, *judged, drawn in (None, shown.subject(variant)))
+        if variant not in shown:
+            return  # the variant belongs to an earlier filter
+        present = shown.subject(variant)
+        judged = verdict(self._results, shown.slot(variant), drawn, present)
+        self.view.set_state(variant, *judged, drawn in (None, present))

@@ -62,11 +62,13 @@ class Tile(QWidget):
         in_column(head, self.findings, (inner, 1), foot, on=self, margins=around, gap=unit // 2)
 
     def share_width(self) -> None:
-        """Cut the verdict's text before the name; only its symbol is left where not even half of the name fits."""
+        """Cut the verdict's text before the name: to its word, then to its symbol. Where the name is cut as well, the
+        word stays if at least half of the name fits next to it."""
         name = self.title.fontMetrics().horizontalAdvance(self.title.text())
-        rest = self.width() - name - 4 * self.fontMetrics().averageCharWidth()
-        is_tight = self.width() < 2 * self.chip.least_width() + name / 2
-        self.chip.setMaximumWidth(max(self.chip.least_width(word=not is_tight), rest))
+        room = self.width() - 4 * self.fontMetrics().averageCharWidth()
+        word, symbol = self.chip.least_width(), self.chip.least_width(word=False)
+        short = symbol if room - name >= symbol or room - word < name / 2 else word
+        self.chip.setMaximumWidth(room - name if room - name >= word else short)
 
     @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802

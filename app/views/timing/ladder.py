@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
     QFocusEvent,
     QFontMetricsF,
@@ -59,6 +59,8 @@ class LadderCanvas(QWidget):
         self.current = -1
         self.room = 0.0
         self._geometry: Geometry | None = None
+        self._later = QTimer(self, singleShot=True, interval=0)  # many rows change at once, one layout for all
+        self._later.timeout.connect(self._settle)
 
     def geometry_for(self, width: float, room: float = 0.0) -> Geometry:
         """The layout at a width. Where it is higher than the `room`, a compact one that is not, if there is one: with
@@ -89,6 +91,14 @@ class LadderCanvas(QWidget):
     def refresh(self) -> None:
         """Lay out and paint again."""
         self._geometry = None
+        self._settle()
+
+    def refresh_later(self) -> None:
+        """The same after the present event; `ladder` has the new layout at once."""
+        self._geometry = None
+        self._later.start()
+
+    def _settle(self) -> None:
         self.current = min(self.current, len(self.ladder().lines) - 1)
         self.setMinimumHeight(int(self.ladder().height) + 1)
         self.updateGeometry()
@@ -244,7 +254,7 @@ class TimingLadder(QWidget):
         self._refresh()
 
     def _lay_out(self) -> None:
-        top = FlowLayout()
+        top = FlowLayout(gap=self.fontMetrics().averageCharWidth())
         in_row(self.counters_label, self.counters, on=self.counted)
         top.addWidget(self.counted)
         top.addWidget(self.log_box)
@@ -264,9 +274,9 @@ class TimingLadder(QWidget):
         self.why_box.setVisible(filled)
         self.empty.setVisible(not filled)
         self._list_counters()
-        self.canvas.refresh()
-        lines = self.canvas.ladder().lines
+        self.canvas.refresh_later()
         place = self.canvas.current
+        lines = self.canvas.ladder().lines if place >= 0 else ()
         self._show_line(lines[place] if 0 <= place < len(lines) else None)
 
     def _list_counters(self) -> None:

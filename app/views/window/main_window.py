@@ -170,7 +170,9 @@ class MainWindow(QMainWindow):
     def _arrange(self) -> None:
         self._letters = Letters(self.stack)
         centre = QWidget(self)
-        layout = in_column(ScrolledAbove(self.context.messages, centre), on=centre, gap=0)
+        messages = ScrolledAbove(self.context.messages, centre)
+        self.context.messages.passing.connect(messages.set_over)
+        layout = in_column(messages, on=centre, gap=0)
         pictures = Scrolled(self.stack, centre)
         pictures.room_changed.connect(lambda: self.stack.fit(pictures.room))
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave

@@ -26,11 +26,13 @@ bar."""
 class MessageBar(QFrame):
     """Shows the newest messages, the newest on top, and the number of older ones. Hidden while there is none.
 
-    `shown(message)` carries every new message; `more_wanted`: the user wants to read them all. Esc closes all of them
+    `shown(message)` carries every new message; `passing(only)` says whether all that are visible disappear by
+    themselves; `more_wanted`: the user wants to read them all. Esc closes all of them
     while the focus is in the bar.
     """
 
     shown = Signal(object)
+    passing = Signal(bool)
     emptied = Signal()
     more_wanted = Signal()
 
@@ -140,6 +142,8 @@ class MessageBar(QFrame):
         self.more_button.setText(self.tr("and {count} more").format(count=more))
         self._foot.setVisible(len(newest) > 1)
         was_shown = not self.isHidden()
+        if newest:
+            self.passing.emit(all(message.passing for message in newest))
         self.setVisible(bool(newest))
         self._scroll.verticalScrollBar().setValue(0)
         self._scroll.updateGeometry()

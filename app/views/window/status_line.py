@@ -78,8 +78,11 @@ class StatusLine(QObject):
     def show_progress(self, done: int, total: int) -> None:
         """Show the progress in per cent; 0 of 0 where it is unknown."""
         if (self.progress.maximum(), self.progress.value()) != (total, done):
+            # By itself the bar repaints at once, and the whole window with it, within the answer of the engine.
+            self.progress.setUpdatesEnabled(False)
             self.progress.setRange(0, total)
             self.progress.setValue(done)
+            self.progress.setUpdatesEnabled(True)
 
     def _show_bar(self) -> None:
         self.progress.show()
