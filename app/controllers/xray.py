@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.controllers.on_demand import OnDemand
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
-from app.models.experiment.job_kind import XRAY
+from app.models.experiment.job_kind import XRAY, JobKind
 from app.models.experiment.slot import RowSlot
 from app.models.results.entry import Entry
 from app.models.xray.architecture import architecture_of
+from app.models.xray.drafts import Draft, Drafts, named_content, problems_of
+from app.models.xray.problem import Problem
 from gpu_ops.engine.messages import XRayRequest
 from gpu_ops.types import Variant
+
+PAUSE_MS = 200
+"""The pause after the last key before the edited text is compiled and simulated."""
 
 
 class Query(NamedTuple):
@@ -28,6 +34,7 @@ class Query(NamedTuple):
     knobs: Mapping[str, Any]
     device: str
     against: tuple[str, Mapping[str, Any]] | None
+    edits: Mapping[str, str]
 
     def within(self, other: Query | None) -> bool:
         """Whether the answer to the other query answers this one too; an extra comparison does not matter."""
@@ -36,14 +43,23 @@ class Query(NamedTuple):
 
 class XRayController(OnDemand):
     """Requests an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
-    with changed; `measured_changed`: `measured` may have changed.
+    with changed; `measured_changed`: `measured` may have changed; `editing_changed`: another kernel is edited, or none.
+    An edited kernel is X-rayed after each pause, and compared with the shipped one.
     """
 
     variants_changed = Signal()
     measured_changed = Signal()
+    editing_changed = Signal()
 
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(controller, XRAY, parent)
+        self.drafts = Drafts(self)
+        self.drafts.changed.connect(self._take_draft)
+        self.drafts.replaced.connect(self.edit)
+        self._open: set[tuple[str, str]] = set()
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause.timeout.connect(self._update)
+        self._problems: tuple[Query | None, tuple[Problem, ...]] = (None, ())
         self._comparing = False
         self._against = ""
         self._models: dict[str, str] = {}
@@ -61,8 +77,26 @@ class XRayController(OnDemand):
 
     @property
     def against(self) -> str:
-        """The variant to compare `variant` with; "" for none, also where both are the same."""
+        """The variant to compare `variant` with; "" for none, also where both are the same. An edited kernel is
+        compared with the shipped one until another is chosen."""
+        if self.edits:
+            return self._against or self.variant
         return self._against if self._against != self.variant else ""
+
+    @property
+    def draft(self) -> Draft:
+        """The edited kernel of the variant."""
+        return self.drafts.of(self._session.choice.filter, self.variant)
+
+    @property
+    def editing(self) -> bool:
+        """Whether the variant's kernel is being edited."""
+        return (self._session.choice.filter, self.variant) in self._open
+
+    @property
+    def edits(self) -> Mapping[str, str]:
+        """The edited files of the kernel that is being edited."""
+        return self.draft.texts if self.editing else {}
 
     @property
     def gpu(self) -> str:
@@ -103,6 +137,42 @@ class XRayController(OnDemand):
         self._comparing = on
         self._update()
 
+    @Slot(object)
+    def edit(self, draft: Draft) -> None:
+        """Edit a variant's kernel, and show it if its filter is chosen."""
+        if draft.filter == self._session.choice.filter:
+            self.choose(draft.variant)
+        self._set_open(draft, True)
+
+    def set_editing(self, on: bool) -> None:
+        """Edit the variant's kernel, or show the shipped one; the edited text stays."""
+        self._set_open(self.draft, on)
+
+    def _set_open(self, draft: Draft, on: bool) -> None:
+        key = draft.filter, draft.variant
+        if on != (key in self._open) and self.variant:
+            self._open ^= {key}
+            self.editing_changed.emit()
+            self.variants_changed.emit()
+            self._update()
+
+    @Slot(object)
+    def _take_draft(self, draft: Draft) -> None:
+        """Look at the new text after a pause."""
+        if self.editing and draft == self.draft:
+            self._pause.start()
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the compiler says about the present text."""
+        query, found = self._problems
+        return found if self._within(self._query(), query) else ()
+
+    @property
+    def pausing(self) -> bool:
+        """Whether the user has edited the text a moment ago."""
+        return self._pause.isActive()
+
     # Changes of the session
 
     @Slot(object)
@@ -128,9 +198,10 @@ class XRayController(OnDemand):
         if session.input is None or not self.variant:
             return None
         knobs = {id: dict(choice.knobs.get(id, {})) for id in (self.variant, self.against)}
-        against = (self.against, knobs[self.against]) if self.against and self._comparing else None
+        compared = self.against and (self._comparing or self.edits)
+        against = (self.against, knobs[self.against]) if compared else None
         params, own = dict(choice.params), knobs[self.variant]
-        return Query(session.input, choice.filter, params, self.variant, own, session.device, against)
+        return Query(session.input, choice.filter, params, self.variant, own, session.device, against, self.edits)
 
     def _within(self, query: Query | None, other: Query | None) -> bool:
         return query is not None and query.within(other)
@@ -140,5 +211,22 @@ class XRayController(OnDemand):
         session, engine = self._session, self._controller.queue.engine
         choice, other = session.choice, session.shown.pick(query.against[0]) if query.against else None
         architecture = architecture_of(session.device, engine.devices)
-        about = (query.input, choice.filter, choice.params, session.shown.pick(self.variant), architecture, other)
+        pick = replace(session.shown.pick(self.variant), edits=query.edits)
+        about = (query.input, choice.filter, choice.params, pick, architecture, other)
         return XRayRequest(engine.next_job(), *about)
+
+    @Slot(object, object)
+    def _take(self, kind: JobKind, answer: Any) -> None:
+        """Take an answer. Where an edited kernel does not compile or run, the last X-ray stays."""
+        if kind is not self._kind or self.state != "running":
+            return
+        draft = replace(self.draft, texts=self._request.edits)
+        self._problems = self._request, problems_of(answer.content, draft)
+        if reason := answer.content.get("broken"):
+            self._fail(kind, draft.in_own_names(reason))
+        else:
+            super()._take(kind, answer)
+
+    def _content_of(self, answer: Any) -> Any:
+        edits = self._request.edits
+        return named_content(answer.content, replace(self.draft, texts=edits)) if edits else answer.content

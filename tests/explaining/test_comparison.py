@@ -10,7 +10,7 @@ import pytest
 
 from gpu_ops.cli import main
 from gpu_ops.counters import COUNTERS
-from gpu_ops.engine import jobs
+from gpu_ops.engine import xrays
 from gpu_ops.engine.about import activity
 from gpu_ops.engine.messages import XRayRequest
 from gpu_ops.explaining import comparison
@@ -95,7 +95,7 @@ def request(against: Pick | None) -> XRayRequest:
 
 def content(given: Input, against: Pick | None) -> Any:
     channel = Channel(given)
-    jobs._xray(channel, request(against))  # type: ignore[arg-type]
+    xrays.answer_xray(channel, request(against))  # type: ignore[arg-type]
     (answer,) = channel.answers
     assert answer.job == 3
     return answer.content

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QIntValidator, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QLineEdit, QPushButton, QWidget
@@ -17,7 +15,6 @@ from app.views.code.editor import CodeEditor
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import TickBox
 
-Field = Literal["find", "replace", "line"]
 LARGEST_LINE = 10_000_000
 SHORT = 7
 """The width of the field for a line number, in letters."""
@@ -80,8 +77,13 @@ class FindBar(QWidget):
 
     # What is shown
 
-    def open(self, editor: CodeEditor, field: Field) -> None:
-        """Show a field for this editor; a selection within one line is what to find."""
+    def forget(self) -> None:
+        """The editor is gone."""
+        self._editor = None
+        self.hide()
+
+    def open(self, editor: CodeEditor, field: str) -> None:
+        """Show a field, "find", "replace" or "line", for this editor; a selection within one line is what to find."""
         self.set_editor(editor)
         for part, shown in (
             (self._finding, field != "line"),

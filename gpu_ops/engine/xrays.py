@@ -1,0 +1,89 @@
+"""The engine's answers to requests for an X-ray, of shipped and of edited kernels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from gpu_ops.engine.job_channel import JobChannel
+from gpu_ops.engine.messages import XRayAnswer, XRayRequest
+from gpu_ops.errors import KernelError, KernelscopeError
+from gpu_ops.explaining import comparison
+from gpu_ops.explaining.sentences import explain
+from gpu_ops.explaining.xray import XRay, as_dict, xray
+from gpu_ops.filters import FILTERS
+from gpu_ops.progress import stage
+from gpu_ops.types import Input, Pick
+
+_shipped: list[tuple[Any, XRay]] = []
+"""The last X-ray that an edited kernel was compared with, and what it depends on: while a kernel is edited, it is
+compared with the same one again and again."""
+
+
+def answer_xray(channel: JobChannel, request: XRayRequest) -> None:
+    """X-ray the pick. An edited kernel that does not compile or run is an answer too, with the reason and the
+    compiler's messages; a shipped one raises."""
+    try:
+        content = _content(channel, request)
+    except KernelError as error:
+        if not request.pick.edits:
+            raise
+        content = broken(error)
+    channel.send(XRayAnswer(request.job, content))
+
+
+def broken(error: KernelError) -> dict[str, Any]:
+    """An answer without an X-ray: the reason, and "problems" {file, line, column, severity, text} by line: the
+    compiler's messages, or what the simulated GPU found."""
+    problems = [asdict(one) for one in error.diagnostics]
+    for one in error.findings:
+        problems.append({"file": one.file, "line": one.line, "column": 0, "severity": one.severity, "text": str(one)})
+    return {"broken": str(error), "problems": problems}
+
+
+def _content(channel: JobChannel, request: XRayRequest) -> dict[str, Any]:
+    whole = channel.input(request.input)
+    part, place = channel.middle(whole)
+    stages = 2 if request.against else 1
+    with stage(0, stages):
+        picture = _simulate(channel, request, request.pick, part)
+    content = {
+        **as_dict(picture),
+        "title": picture.title,
+        "idea": picture.idea,
+        "sentences": comparison.sentences_json(explain(picture)),
+        "sources": {f.file: f.text for k in picture.kernels for f in k.files},
+        "name": whole.name,
+        "whole": list(whole.meta.of_kind.spatial(whole.array.shape)),
+        "place": list(place),
+    }
+    if request.against:
+        with stage(1, stages):
+            content["comparison"] = _compare(channel, request, request.against, part, picture)
+    return content
+
+
+def _simulate(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
+    channel.announce(f"simulating {pick.variant} on {request.architecture}")
+    filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
+    trace = pick is request.pick  # the window shows only counts of the other variant
+    return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
+
+
+def _before(channel: JobChannel, request: XRayRequest, against: Pick, part: Input) -> XRay:
+    """The X-ray of the other variant, which is kept while a kernel is edited."""
+    if not request.pick.edits:
+        return _simulate(channel, request, against, part)
+    key = (request.input.array, request.input.origin, request.filter, request.params, request.architecture, against)
+    if not (_shipped and _shipped[0][0] == key):
+        _shipped[:] = [(key, _simulate(channel, request, against, part))]
+    return _shipped[0][1]
+
+
+def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
+    """The comparison with another variant, or the reason why that variant has no X-ray: the first X-ray stays valid."""
+    try:
+        return comparison.as_dict(_before(channel, request, against, part), after)
+    except KernelscopeError as error:
+        title = FILTERS.find(request.filter).variant(against.variant).title
+        return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}
