@@ -344,20 +344,6 @@ class XRayAnswer:
 
 
 @dataclass(frozen=True)
-class XRayAnswer:
-    """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and also "title",
-    "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
-    "place", where the X-rayed part begins along each spatial axis ([] for the whole input). With `against` there is a
-    "comparison": "before", "rows" and "sentences" of gpu_ops.explaining.comparison, or the "reason" why there is none.
-    For an edited kernel that does not compile or run, there are only "broken", the reason, and "problems" {file, line,
-    column, severity, text}.
-    """
-
-    job: int
-    content: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class TimelinesAnswer:
     """The answer to TimelinesRequest: the timelines by variant, and the reasons of variants without one."""
 
