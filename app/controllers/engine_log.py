@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Slot
 from app.base.worker import Engine
 from app.models.log import Log
 from gpu_ops import step_words
+from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
 from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
@@ -29,7 +30,6 @@ from gpu_ops.engine.messages import (
     SurveyRequest,
     TimelinesRequest,
     TransfersRequest,
-    XRayRequest,
 )
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -168,6 +168,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     ResultRequest: lambda r: f"use {r.name} as an input, {_form(r.result.form)}",
     RunRequest: _run,
     XRayRequest: _xray,
+    ContractRequest: lambda r: f"contract of {r.filter} {r.pick.variant}, edited, on {r.pick.device}",
     TimelinesRequest: _timelines,
     TransfersRequest: _transfers,
     SaveRequest: _save,

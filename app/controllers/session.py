@@ -34,6 +34,7 @@ from app.models.experiment.subject import Subject
 from app.models.results.results import Results
 from gpu_ops import Saving
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.kernel_messages import ContractAnswer, XRayAnswer
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -53,10 +54,12 @@ from gpu_ops.engine.messages import (
     Surveyed,
     TimelinesAnswer,
     TransfersAnswer,
-    XRayAnswer,
 )
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.types import Pick
+
+Demanded = XRayAnswer | ContractAnswer | TimelinesAnswer | TransfersAnswer
+"""Answers with the content of panels."""
 
 
 class SessionController(QObject):
@@ -244,7 +247,7 @@ class SessionController(QObject):
         session, shown = self.session, self.session.shown
         titles = {v.id: v.title for v in session.filter.all_variants}
         ticked = [] if refuses(session.filter, session.input) else [v for v in titles if v in session.choice.picks]
-        self.results.declare([shown.slot(id) for id in shown.with_pins(ticked)], titles)
+        self.results.declare([shown.slot(id) for id in shown.with_pins(ticked)], titles, shown.slot_titles)
         self._set_baseline()
 
     def _set_baseline(self) -> None:
@@ -279,7 +282,7 @@ class SessionController(QObject):
         else:
             self.inputs.take_loaded(loaded, self.loading if self.loading and self.loading.job == loaded.job else None)
 
-    def _take_demanded(self, answer: XRayAnswer | TimelinesAnswer | TransfersAnswer) -> None:
+    def _take_demanded(self, answer: Demanded) -> None:
         kind = self.queue.jobs.get(answer.job)
         if kind is not None:
             self.demanded.emit(kind, answer)
@@ -354,6 +357,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     RunUpdate: SessionController._take_update,
     DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),
     XRayAnswer: SessionController._take_demanded,
+    ContractAnswer: SessionController._take_demanded,
     TimelinesAnswer: SessionController._take_demanded,
     TransfersAnswer: SessionController._take_demanded,
     Failed: SessionController._take_failure,

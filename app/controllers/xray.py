@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from app.controllers.contract import ContractController
 from app.controllers.on_demand import OnDemand
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
@@ -17,7 +18,9 @@ from app.models.results.entry import Entry
 from app.models.xray.architecture import architecture_of
 from app.models.xray.drafts import Draft, Drafts, named_content, problems_of
 from app.models.xray.problem import Problem
-from gpu_ops.engine.messages import XRayRequest
+from app.models.xray.template import template
+from gpu_ops.engine.kernel_messages import XRayRequest
+from gpu_ops.own_kernels.sources import read_kernel
 from gpu_ops.types import Variant
 
 PAUSE_MS = 200
@@ -43,19 +46,24 @@ class Query(NamedTuple):
 
 class XRayController(OnDemand):
     """Requests an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
-    with changed; `measured_changed`: `measured` may have changed; `editing_changed`: another kernel is edited, or none.
+    with changed; `measured_changed`: `measured` may have changed; `editing_changed`: another kernel is edited, or none;
+    `drafts_checked`: what is known about an edited kernel changed.
     An edited kernel is X-rayed after each pause, and compared with the shipped one.
     """
 
     variants_changed = Signal()
     measured_changed = Signal()
     editing_changed = Signal()
+    drafts_checked = Signal()
 
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(controller, XRAY, parent)
         self.drafts = Drafts(self)
         self.drafts.changed.connect(self._take_draft)
         self.drafts.replaced.connect(self.edit)
+        self.contract = ContractController(controller, self.drafts, self)
+        self.contract.changed.connect(self.drafts_checked)
+        controller.results.rows_reset.connect(self.drafts_checked)
         self._open: set[tuple[str, str]] = set()
         self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
         self._pause.timeout.connect(self._update)
@@ -143,6 +151,25 @@ class XRayController(OnDemand):
         if draft.filter == self._session.choice.filter:
             self.choose(draft.variant)
         self._set_open(draft, True)
+
+    def open_draft(self, draft: Draft) -> None:
+        """Edit this text. The present text of the same variant is in the editor before, so that undo restores it."""
+        self.edit(self.drafts.of(draft.filter, draft.variant))
+        self.drafts.put(draft)
+
+    def open_file(self, path: str) -> None:
+        """Edit the text of a file in place of the kernel of the variant. Raises InputError."""
+        draft = self.draft
+        text = read_kernel(path).replace("\r\n", "\n")
+        opened = Draft(draft.filter, draft.variant, path=path).with_text(draft.file, text)
+        self.open_draft(replace(opened, saved=text))
+
+    def open_template(self) -> None:
+        """Edit a template of the filter's first kernel."""
+        first, sets = self.variants[0], []
+        if self.content is not None and self.content["variant"] == first.id:
+            sets = self.content["kernels"][0].get("defines", ())
+        self.open_draft(template(self._session.filter.id, first, sets))
 
     def set_editing(self, on: bool) -> None:
         """Edit the variant's kernel, or show the shipped one; the edited text stays."""

@@ -12,6 +12,7 @@ from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.doctor.machine import examine
 from gpu_ops.engine.job_channel import PARTS, JobChannel
+from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -32,12 +33,11 @@ from gpu_ops.engine.messages import (
     TimelinesRequest,
     TransfersAnswer,
     TransfersRequest,
-    XRayRequest,
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult
 from gpu_ops.engine.simulated import Piece, Simulation
 from gpu_ops.engine.statistics import statistics
-from gpu_ops.engine.xrays import answer_xray
+from gpu_ops.engine.xrays import answer_contract, answer_xray
 from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
 from gpu_ops.explaining.blocked import any_timeline
 from gpu_ops.explaining.occupancies import launch_occupancy
@@ -84,6 +84,8 @@ def work(channel: JobChannel, job: Job) -> None:
                 _result(channel, job)
             case XRayRequest():
                 answer_xray(channel, job)
+            case ContractRequest():
+                answer_contract(channel, job)
             case TimelinesRequest():
                 _timelines(channel, job)
             case TransfersRequest():

@@ -1,18 +1,21 @@
-"""The engine's answers to requests for an X-ray, of shipped and of edited kernels."""
+"""The engine's answers about kernels, shipped and edited: X-rays, and the filter's contract."""
 
 from __future__ import annotations
 
+import re
+from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any
 
 from gpu_ops.engine.job_channel import JobChannel
-from gpu_ops.engine.messages import XRayAnswer, XRayRequest
+from gpu_ops.engine.kernel_messages import ContractAnswer, ContractRequest, XRayAnswer, XRayRequest
 from gpu_ops.errors import KernelError, KernelscopeError
 from gpu_ops.explaining import comparison
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
-from gpu_ops.progress import stage
+from gpu_ops.own_kernels.checking import hold
+from gpu_ops.progress import Limit, limited, stage
 from gpu_ops.types import Input, Pick
 
 _shipped: list[tuple[Any, XRay]] = []
@@ -87,3 +90,28 @@ def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Inp
     except KernelscopeError as error:
         title = FILTERS.find(request.filter).variant(against.variant).title
         return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}
+
+
+# The contract
+
+SECONDS, MEMORY = 30.0, 2 << 30
+"""The limits of each case."""
+
+
+def answer_contract(channel: JobChannel, request: ContractRequest) -> None:
+    """Hold an edited kernel to the whole contract. One that does not compile is wrong in no case that ran."""
+    filter, pick = FILTERS.find(request.filter), request.pick
+    variant = filter.variant(pick.variant)
+
+    def within(what: str) -> AbstractContextManager[Limit]:
+        place, count = map(int, re.findall(r"\d+", what)[:2])
+        channel.progress(f"checking {what}", place - 1, count)
+        return limited(Limit(SECONDS, MEMORY))
+
+    try:
+        held = hold(filter, variant, pick.edits, pick.device, within)
+    except KernelError as error:
+        channel.send(ContractAnswer(request.job, False, "no case ran", str(error)))
+        return
+    first = held.wrong[-1] if held.reached else next(iter(held.wrong), "")
+    channel.send(ContractAnswer(request.job, not held.wrong, held.summary, first))

@@ -12,7 +12,7 @@ from gpu_ops.cli import main
 from gpu_ops.counters import COUNTERS
 from gpu_ops.engine import xrays
 from gpu_ops.engine.about import activity
-from gpu_ops.engine.messages import XRayRequest
+from gpu_ops.engine.kernel_messages import XRayRequest
 from gpu_ops.explaining import comparison
 from gpu_ops.explaining.sentences import compare
 from gpu_ops.explaining.xray import XRay, xray

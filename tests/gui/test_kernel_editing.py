@@ -11,6 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 
+from app.models.results.results import Contract
+from app.views.timing.row_text import verdict
 from gpu_ops.devices.kernel_source import read_source
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -119,3 +121,94 @@ def test_a_header_can_be_edited(qtbot, window) -> None:
     shown(qtbot, window)
     assert ray.state == "failed" and "edited mean.cuh:" in ray.reason
     assert ray.problems[0].file == "include/mean.cuh" and "●" in panel.code.bar.tabText(1)
+
+
+# Results, the contract, files
+
+
+def idle(qtbot, window) -> None:
+    qtbot.waitUntil(lambda: not window.controller.busy, timeout=PATIENCE)
+
+
+def test_an_edited_kernel_is_a_result_of_its_own_and_counts_once_it_is_checked(qtbot, window) -> None:
+    editor, panel, session = edit(qtbot, window), window.xray_panel, window.controller.session
+    results, bar = window.controller.results, window.xray_panel.edit_bar
+    assert not bar.run.isEnabled() and not bar.check.isEnabled()
+    shipped = editor.toPlainText()
+    paste(editor, shipped.replace("A sum = 0;", "A sum = A(0);"))
+    shown(qtbot, window)
+    QTest.mouseClick(bar.run, Qt.MouseButton.LeftButton)
+    edited = session.shown.ids[-1]
+    qtbot.waitUntil(lambda: results.entry(session.shown.slot(edited)).row is not None, timeout=PATIENCE)
+    idle(qtbot, window)
+    assert session.shown.titles()[edited] == "1 naive, edited" and session.shown.titles()["naive"] == "1 naive"
+    entry = results.entry(session.shown.slot(edited))
+    assert entry.name == "1 naive, edited" and results.entry(session.shown.slot("naive")).name == "1 naive"
+    assert verdict(entry) == "not checked yet" and entry.ok is None
+    assert "not checked yet" in bar.about.text() and edited in window.stack.view.grid.panes
+    session.set_params({**session.params, "window": 5})
+    qtbot.waitUntil(lambda: results.entry(session.shown.slot(edited)).row is not None, timeout=PATIENCE)
+    assert session.shown.key(edited).params == session.shown.key("naive").params, "it follows the choice"
+    idle(qtbot, window)
+    results.set_contract(session.shown.key(edited), Contract(True, "90 of 90 cases right"))
+    assert verdict(results.entry(session.shown.slot(edited))) == "right"
+    panel._controller.drafts_checked.emit()
+    assert "90 of 90 cases right" in bar.about.text()
+    paste(editor, shipped.replace("A sum = 0;", "A sum = 1;"))
+    shown(qtbot, window)
+    assert "not checked yet" in bar.about.text(), "the verdict was on another text"
+    QTest.mouseClick(bar.run, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: results.entry(session.shown.slot(edited)).ok is False, timeout=PATIENCE)
+    idle(qtbot, window)
+    session.undo()
+    assert session.choice.pins[0].pick.edits[FILE].count("A(0)") == 1
+    session.redo()
+    bar.actions_by_id["remove"].trigger()
+    assert session.choice.pins == () and "sum = 1" in editor.toPlainText()
+
+
+def test_a_contract_is_checked_and_names_the_edited_file(qtbot, window) -> None:
+    editor, bar = edit(qtbot, window), window.xray_panel.edit_bar
+    idle(qtbot, window)
+    paste(editor, editor.toPlainText().replace("A sum = 0;", "A sum = 1;"))
+    shown(qtbot, window)
+    QTest.mouseClick(bar.check, Qt.MouseButton.LeftButton)
+    contract, draft = window.context.xray.contract, window.context.xray.draft
+    qtbot.waitUntil(lambda: contract.verdict(draft) is not None, timeout=PATIENCE)
+    assert not contract.verdict(draft).right and "cases right" in bar.about.text() and FILE not in bar.about.text()
+    idle(qtbot, window)
+
+
+def test_a_kernel_is_saved_opened_and_begun_from_a_template(qtbot, window, tmp_path) -> None:
+    editor, panel, path = edit(qtbot, window), window.xray_panel, tmp_path / "mine.cu"
+    window.context.files.target = lambda *about: str(path)
+    window.context.files.chooser = lambda *about: [str(path)]
+    panel.code.bar.setCurrentIndex(1)
+    paste(panel.code.editor, panel.code.editor.toPlainText().replace("count / 2", "count / 3"))
+    panel.code.bar.setCurrentIndex(0)
+    paste(editor, editor.toPlainText().replace("A sum = 0;", "A sum = A(0);"))
+    shown(qtbot, window)
+    drafts = window.context.xray.drafts
+    assert drafts.unsaved and "not saved" in panel.edit_bar.about.text()
+    QTest.mouseClick(panel.edit_bar.save, Qt.MouseButton.LeftButton)
+    text = path.read_text()
+    assert "A(0)" in text and "count / 3" in text and '#include "mean.cuh"' not in text, "one file that stands alone"
+    assert not drafts.unsaved and "saved as mine.cu" in panel.edit_bar.about.text()
+    panel.edit_bar.actions_by_id["template"].trigger()
+    shown(qtbot, window)
+    assert "// What: " in editor.toPlainText() and "A(0)" not in editor.toPlainText()
+    assert window.context.xray.state == "shown", "a template compiles"
+    panel.edit_bar.actions_by_id["undo"].trigger()
+    assert "A(0)" in editor.toPlainText()
+    panel.edit_bar.actions_by_id["open"].trigger()
+    shown(qtbot, window)
+    assert editor.toPlainText() == text and panel.code.bar.tabText(0) == "mine.cu ●" and not drafts.unsaved
+    assert window.context.xray.state == "shown"
+    editor.go_to(line_of(editor, "A sum"))
+    QTest.keyClicks(editor, "nonsense;")
+    shown(qtbot, window)
+    assert window.context.xray.reason.startswith("mine.cu does not compile: mine.cu:")
+    path.write_bytes(b"\xff\xfe")
+    panel.edit_bar.actions_by_id["open"].trigger()
+    assert any("cannot be read as CUDA C" in row.message.text for row in window.messages.rows if row.message)
+    assert editor.toPlainText().startswith(text[:100]), "the present text stays"

@@ -11,6 +11,7 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
 
+from app.models.experiment.shown import edited_title
 from app.models.xray.problem import Problem
 from gpu_ops import FILTERS
 from gpu_ops.devices.kernel_source import header_files, included_headers, read_source
@@ -160,11 +161,6 @@ class Drafts(QObject):
         """Note the file that a draft was saved to."""
         self._put(replace(draft, path=path, saved=draft.one_file()))
 
-    def replace_all(self, drafts: tuple[Draft, ...]) -> None:
-        """Take the drafts of a session in place of the present ones of their variants."""
-        for draft in drafts:
-            self.put(draft)
-
 
 # Answers of the engine about an edited kernel
 
@@ -185,7 +181,7 @@ def named_content(content: Mapping[str, Any], draft: Draft) -> dict[str, Any]:
     }
     if comparison := content.get("comparison"):
         named["comparison"] = {**comparison, "sentences": _named(comparison.get("sentences", ()), draft)}
-    title = QCoreApplication.translate("XRay", "{variant}, edited").format(variant=content["title"])
+    title = edited_title(content["title"])
     return {**content, **named, "title": title, "edited": draft.name, "difference": draft.difference}
 
 

@@ -59,7 +59,7 @@ from app.views.window.message_bar import MessageBar
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, TIMELINE, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.probing import Probing
-from app.views.window.session_link import SessionLink, keep_last
+from app.views.window.session_link import SessionLink, ask_to_close, keep_last
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
 from app.views.window.window_parts import WindowParts
@@ -369,8 +369,18 @@ class MainWindow(QMainWindow):
             put_on_screen(self)
         self.docks.restore(layout)
 
+    _closing = False
+
+    def _close_anyway(self) -> None:
+        """Close without the edited kernels that are not saved."""
+        self._closing = True
+        self.close()
+
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         settings, look = self.context.settings, self.context.look
+        if not self._closing and not ask_to_close(self.parts, self._close_anyway):
+            event.ignore()
+            return
         self.full_screen.leave()
         keep_last(self.parts)
         self.context.sessions.end()

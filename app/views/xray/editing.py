@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Slot
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
 
 from app.controllers.xray import XRayController
+from app.models.results.results import Contract
 from app.models.xray.drafts import Draft
 from app.models.xray.xray import FileView, KernelView
 from app.views.code.code_tabs import CodeTabs
+from app.views.picture_file import write_text
 from app.views.xray.edit_bar import EditBar
+from gpu_ops import KernelscopeError
 from gpu_ops.devices.kernel_source import header_files, read_source
 
 
+def kinds() -> str:
+    """The file filter of a dialog for kernels, in Qt's notation."""
+    return QCoreApplication.translate("XRay", "CUDA C++") + " (*.cu *.cuh)"
+
+
 class KernelEditing(QObject):
-    """Shows the draft of the chosen variant, takes what is typed, and shows what the X-ray says about it."""
+    """Shows the draft of the chosen variant, takes what is typed, and shows what the X-ray says about it. `choose` and
+    `ask_target` ask for files to open and to save; `saved(path)`, `failed(sentence)`."""
+
+    saved = Signal(str)
+    failed = Signal(str)
 
     def __init__(self, controller: XRayController, code: CodeTabs, bar: EditBar, parent: QObject) -> None:
         super().__init__(parent)
@@ -22,6 +36,9 @@ class KernelEditing(QObject):
         self._kernel: KernelView | None = None
         self._counter = ""
         self._of = ("", "")
+        self.choose: Callable[[str, str], Sequence[str]] = lambda title, kinds: ()
+        self.ask_target: Callable[[str, str, str], str] = lambda title, name, kinds: ""
+        controller.drafts_checked.connect(self._show_state)
         code.text_changed.connect(self._take_text)
         bar.wanted.connect(self._do)
         controller.drafts.replaced.connect(self.show_draft)
@@ -99,22 +116,68 @@ class KernelEditing(QObject):
             return
         draft, document = controller.draft, self._code.editor.document()
         self._code.mark_edited(tuple(draft.texts))
-        able = {"undo": document.isUndoAvailable(), "redo": document.isRedoAvailable(), "shipped": bool(draft.texts)}
-        self._bar.show_state(self._about(draft), "", able)
+        edited, contract = bool(draft.texts), controller.contract.verdict(draft)
+        able = {"undo": document.isUndoAvailable(), "redo": document.isRedoAvailable(), "shipped": edited}
+        able |= {"run": edited, "save": edited, "check": edited and not controller.contract.checks(draft)}
+        able["remove"] = controller.contract.has_result(draft)
+        role = "" if contract is None else "ok" if contract.right else "error"
+        self._bar.show_state(self._about(draft, contract), role, able)
 
-    def _about(self, draft: Draft) -> str:
+    def _about(self, draft: Draft, contract: Contract | None) -> str:
         title = draft.origin.title
         if not draft.texts:
             return self.tr("{variant}: the shipped text; type to change it.").format(variant=title)
         kept = self.tr("not saved") if draft.unsaved else self.tr("saved as {name}").format(name=draft.name)
-        return self.tr("{variant}, edited: {kept}.").format(variant=title, kept=kept)
+        known = self.tr("not checked yet")
+        if contract is not None:
+            known = contract.text
+        elif self._controller.contract.checks(draft):
+            known = self.tr("being checked…")
+        elif draft == self._controller.contract.failed_draft:
+            known = self._controller.contract.reason
+        text = self.tr("{variant}, edited: {kept}. Contract: {known}")
+        return text.format(variant=title, kept=kept, known=known)
 
     @Slot(str)
     def _do(self, what: str) -> None:
-        if what in ("undo", "redo"):
-            getattr(self._code.editor, what)()
-        elif what == "shipped":
-            self._show_shipped()
+        controller, draft = self._controller, self._controller.draft
+        commands: dict[str, Callable[[], object]] = {
+            "undo": self._code.editor.undo,
+            "redo": self._code.editor.redo,
+            "shipped": self._show_shipped,
+            "run": lambda: controller.contract.show_result(draft),
+            "check": lambda: controller.contract.check(draft),
+            "remove": lambda: controller.contract.remove_result(draft),
+            "template": controller.open_template,
+            "save": self.save,
+            "open": self._open,
+        }
+        commands[what]()
+        self._show_state()
+
+    def save(self) -> bool:
+        """Ask for a name and save the edited kernel as one file. Returns whether it was saved."""
+        draft = self._controller.draft
+        name = draft.name if draft.path else f"{draft.filter}_{draft.variant}.cu"
+        path = self.ask_target(self.tr("Save the edited kernel"), name, kinds())
+        if not path:
+            return False
+        try:
+            write_text(path, draft.one_file())
+        except KernelscopeError as error:
+            self.failed.emit(str(error))
+            return False
+        self._controller.drafts.set_file(draft, path)
+        self.saved.emit(path)
+        return True
+
+    def _open(self) -> None:
+        """Ask for a file and edit its text."""
+        for path in self.choose(self.tr("Open a kernel"), kinds())[:1]:
+            try:
+                self._controller.open_file(path)
+            except KernelscopeError as error:
+                self.failed.emit(str(error))
 
     def _show_shipped(self) -> None:
         """Take back every edit, as one edit of each file that can be undone."""

@@ -96,8 +96,10 @@ class XRayPanel(Squeezed):
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         variant, counted = buddy(self.tr("Variant"), self.variants), buddy(self.tr("Counter per line"), self.counters)
-        above, beside = in_row(variant, (self.variants, 1), (self.kernels, 1)), in_row(counted, (self.counters, 1))
-        row = in_row((in_column(self.title, self.state, 1), 1), in_column(self.again, self.edit, 1))
+        above = in_row(variant, (self.variants, 1), (self.kernels, 1), self.edit)
+        beside = in_row(counted, (self.counters, 1))
+        row = in_row((in_column(self.title, self.state, 1), 1), self.again)
+        row.setAlignment(self.again, Qt.AlignmentFlag.AlignTop)
         self.splitter = named(QSplitter(Qt.Orientation.Vertical, self), "xray.splitter")
         self.splitter.setChildrenCollapsible(False)
         self.texts = named(QStackedWidget(self), "xray.texts")
