@@ -149,7 +149,7 @@ def _loads(a: Facts, b: Facts, unit: str) -> str | None:
     reasons = []
     for name, why, what in STANDS_IN:
         reads = fewer[name] - more[name]
-        if what == "shared" and not _is_filled_by_loads(fewer):
+        if what == "shared" and not (_is_filled_by_loads(fewer) or _reads_replace_loads(more, fewer)):
             continue
         if reads > 0 and differs(fewer[name], more[name]):
             count = f"{number(reads)} {what} reads per {unit}"
@@ -160,6 +160,14 @@ def _loads(a: Facts, b: Facts, unit: str) -> str | None:
 def _is_filled_by_loads(f: Facts) -> bool:
     """Whether loaded values go to shared memory. Zeros beyond an edge are stored there without a load."""
     return bool(0.98 <= f["shared_store_threads"] / max(f["global_load_threads"], 1e-9) <= 1.5)
+
+
+def _reads_replace_loads(more: Facts, fewer: Facts) -> bool:
+    """Whether shared reads account for the loads that are gone, although other loads remain: every value that shared
+    memory serves is loaded and stored once, so the loads fall by the reads less the stores."""
+    gone = more["global_load_threads"] - fewer["global_load_threads"]
+    reads, stores = (fewer[name] - more[name] for name in ("shared_load_threads", "shared_store_threads"))
+    return stores > 0 and not differs(reads - stores, gone)
 
 
 def _sectors(a: Facts, b: Facts, unit: str) -> str | None:

@@ -14,7 +14,7 @@ from gpu_ops.engine import xrays
 from gpu_ops.engine.about import activity
 from gpu_ops.engine.kernel_messages import XRayRequest
 from gpu_ops.explaining import comparison
-from gpu_ops.explaining.sentences import compare
+from gpu_ops.explaining.sentences import _loads, compare
 from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
@@ -124,3 +124,22 @@ def test_where_the_other_cannot_be_looked_into_the_first_one_still_is(given: Inp
 def test_the_engine_says_what_it_was_at() -> None:
     assert activity(request(None)) == "profiled shared of mean1d"
     assert activity(request(Pick("naive", "sim"))) == "profiled shared and naive of mean1d"
+
+
+@pytest.mark.parametrize(
+    ("reads", "stores", "explained"),
+    [
+        (9.0, 1.6, True),  # a tile is loaded once and read 9 times, and the taps are still loaded
+        (9.0, 9.0, False),  # what is stored was not loaded: partial results
+        (2.0, 1.6, False),  # too few reads for the loads that are gone
+        (9.0, 0.0, False),  # nothing is stored for them
+    ],
+)
+def test_loads_that_shared_memory_replaces_are_explained_although_others_remain(
+    reads: float, stores: float, explained: bool
+) -> None:
+    none = dict.fromkeys(("shared_load_threads", "shared_store_threads", "constant_threads", "texture_threads"), 0.0)
+    before, after = {**none, "global_load_threads": 18.0}, {**none, "global_load_threads": 10.6}
+    after |= {"shared_load_threads": reads, "shared_store_threads": stores}
+    text = _loads(before, after, "pixel")
+    assert text is not None and ("kept in shared memory" in text) == explained

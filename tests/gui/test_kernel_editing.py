@@ -13,6 +13,7 @@ from PySide6.QtTest import QTest
 
 from app.models.results.results import Contract
 from app.views.timing.row_text import verdict
+from gpu_ops.cli import main
 from gpu_ops.devices.kernel_source import read_source
 
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -212,3 +213,98 @@ def test_a_kernel_is_saved_opened_and_begun_from_a_template(qtbot, window, tmp_p
     panel.edit_bar.actions_by_id["open"].trigger()
     assert any("cannot be read as CUDA C" in row.message.text for row in window.messages.rows if row.message)
     assert editor.toPlainText().startswith(text[:100]), "the present text stays"
+
+
+# A student's walk
+
+FIRST = "    const int e = blockIdx.x * blockDim.x + threadIdx.x;"
+TILED = """const int ROOM = 4096;
+__shared__ T tile[ROOM];
+const int radius = window / 2;
+const int begin = blockIdx.x * blockDim.x;
+const long long pitch = (long long)width * CHANNELS;
+const int columns = min((long long)blockDim.x, pitch - begin);
+const int stride = columns + 2 * radius * CHANNELS;
+for (int j = 0; j < OUTPUTS; ++j) {
+const int top = (blockIdx.y * OUTPUTS + j) * blockDim.y;
+const int rows = min((int)blockDim.y, height - top);
+const bool fits = stride * (rows + 2 * radius) <= ROOM;
+for (int v = threadIdx.y; fits && v < rows + 2 * radius; v += blockDim.y) {
+for (int i = threadIdx.x; i < stride; i += blockDim.x) {
+const int r = border_index(top + v - radius, height);
+const int c = border_index((begin + i) / CHANNELS - radius, width);
+tile[v * stride + i] = r < 0 || c < 0 ? (T)0 : x[r * pitch + c * CHANNELS + (begin + i) % CHANNELS];
+}
+}
+if ((int)threadIdx.x < columns && (int)threadIdx.y < rows) {
+const int e = begin + threadIdx.x;
+A sum = 0;
+for (int v = 0; v < window; ++v) {
+for (int u = 0; u < window; ++u) {
+const int r = border_index((int)(top + threadIdx.y) + v - radius, height);
+const int c = border_index(e / CHANNELS + u - radius, width);
+if (fits) {
+sum += taps[v * window + u] * (A)tile[(threadIdx.y + v) * stride + threadIdx.x + u * CHANNELS];
+} else if (r >= 0 && c >= 0) {
+sum += taps[v * window + u] * (A)x[r * pitch + c * CHANNELS + e % CHANNELS];
+}
+}
+}
+y[(top + threadIdx.y) * pitch + e] = finish(sum, window * window);
+}
+__syncthreads();
+}
+}"""
+
+
+def type_lines(editor, text: str) -> None:
+    """Type lines as a person does: the editor indents them."""
+    for place, line in enumerate(text.split("\n")):
+        if place:
+            QTest.keyClick(editor, Qt.Key.Key_Return)
+        QTest.keyClicks(editor, line)
+
+
+def test_a_student_brings_shared_memory_forgets_the_barrier_mends_it_and_saves(qtbot, window, tmp_path, capsys) -> None:
+    panel, ray, path = window.xray_panel, window.context.xray, tmp_path / "tiled.cu"
+    loads = ray.content["totals"]["global_load_requests"]
+    editor = edit(qtbot, window)
+    # She types the tile, and forgets the barrier between filling and reading it.
+    editor.go_to(line_of(editor, FIRST.strip()))
+    QTest.keyClick(editor, Qt.Key.Key_End, CTRL | Qt.KeyboardModifier.ShiftModifier)
+    QTest.keyClicks(editor, "    ")
+    type_lines(editor, TILED)
+    shown(qtbot, window)
+    assert ray.state == "shown", ray.reason
+    assert editor.toPlainText().endswith("\n        __syncthreads();\n    }\n}")
+    read, filled = line_of(editor, "(A)tile["), line_of(editor, "tile[v * stride + i] =")
+    marks = [line for line in range(1, editor.blockCount() + 1) if editor.severity(line) == "error"]
+    assert marks and set(marks) <= {read, filled}, "the barrier is missing between these lines"
+    report = panel.report.toPlainText()
+    assert "__syncthreads()" in report and "edited 1_naive.cu:" in report and FILE not in report
+    # She mends it where it belongs, after the loops that fill the tile.
+    editor.go_to(line_of(editor, "if ((int)threadIdx.x < columns") - 1)
+    QTest.keyClick(editor, Qt.Key.Key_End)
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    QTest.keyClicks(editor, "__syncthreads();")
+    shown(qtbot, window)
+    assert ray.state == "shown" and not [f for f in ray.content["findings"] if f["severity"] == "error"]
+    assert not any(editor.severity(line) == "error" for line in range(1, editor.blockCount() + 1))
+    # She sees the loads fall, and why that is faster.
+    assert ray.content["totals"]["global_load_requests"] < 0.7 * loads
+    report = panel.report.toPlainText()
+    changes = report[report.index("What the edit changes") : report.index("Resources")]
+    assert "Global loads fall" in changes and "because the values are kept in shared memory" in changes
+    # She runs it next to the shipped kernel, and saves it.
+    QTest.mouseClick(panel.edit_bar.run, Qt.MouseButton.LeftButton)
+    session, results = window.controller.session, window.controller.results
+    qtbot.waitUntil(lambda: results.entry(session.shown.slot(session.shown.ids[-1])).row is not None, timeout=PATIENCE)
+    idle(qtbot, window)
+    assert not results.entry(session.shown.slot(session.shown.ids[-1])).failure
+    window.context.files.target = lambda *about: str(path)
+    QTest.mouseClick(panel.edit_bar.save, Qt.MouseButton.LeftButton)
+    assert path.read_text() == editor.toPlainText() and not window.context.xray.drafts.unsaved
+    # The same file on the command line, held to the whole contract.
+    run = ["run", "mean", "--sample", "camera", "--variant", "naive", "--kernel", str(path), "--device", "sim"]
+    assert main([*run, "--window", "5"]) == 0
+    assert "tiled.cu instead of mean2d naive on sim" in capsys.readouterr().out
