@@ -38,13 +38,13 @@ class FindBar(QWidget):
         self.line.setValidator(QIntValidator(1, LARGEST_LINE, self))
         self.line.setFixedWidth(SHORT * self.fontMetrics().averageCharWidth() + self.line.minimumSizeHint().width())
         self.case = named(
-            TickBox(self.tr("Match &case"), self), "code.case", tip=self.tr("Distinguish capitals from small letters")
+            TickBox(self.tr("Match case"), self), "code.case", tip=self.tr("Distinguish capitals from small letters")
         )
         checkable(self.case)
         self.found = sentence_label("code.found", self)
         self.previous = self._button("code.previous", self.tr("&Previous"), self.tr("The place before (Shift+Return)"))
-        self.next = self._button("code.next", self.tr("&Next"), self.tr("The next place (Return)"))
-        self.one = self._button("code.replace", self.tr("&Replace"), self.tr("Replace this place and find the next"))
+        self.next = self._button("code.next", self.tr("Ne&xt"), self.tr("The next place (Return)"))
+        self.one = self._button("code.replace", self.tr("Replace"), self.tr("Replace this place and find the next"))
         self.all = self._button("code.replace_all", self.tr("Replace &all"), self.tr("Replace every place"))
         self._arrange()
         self._listen()
@@ -55,10 +55,10 @@ class FindBar(QWidget):
 
     def _arrange(self) -> None:
         self._finding, self._replacing, self._going = QWidget(self), QWidget(self), QWidget(self)
-        find, other = buddy(self.tr("&Find"), self.sought), buddy(self.tr("Replace &with"), self.replacement)
+        find, other = buddy(self.tr("Find"), self.sought), buddy(self.tr("Replace with"), self.replacement)
         in_row(find, (self.sought, 1), self.previous, self.next, on=self._finding)
         in_row(other, (self.replacement, 1), self.one, self.all, on=self._replacing)
-        in_row(buddy(self.tr("Go to &line"), self.line), self.line, 1, on=self._going)
+        in_row(buddy(self.tr("Go to line"), self.line), self.line, 1, on=self._going)
         self._about = QWidget(self)
         in_row((self.found, 1), self.case, on=self._about)
         gap = self.fontMetrics().averageCharWidth() // 2

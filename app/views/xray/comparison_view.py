@@ -50,6 +50,10 @@ class ComparisonView(QWidget):
         for variant in variants:
             if variant.id != shown or edited:
                 self.variants.addItem(variant.title, variant.id)
+        self.select(against)
+
+    def select(self, against: str) -> None:
+        """Select the variant to compare with."""
         self.variants.setCurrentIndex(self.variants.findData(against))
 
     def show_content(self, content: Mapping[str, Any], against: str, palette: QPalette) -> None:

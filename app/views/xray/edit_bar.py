@@ -24,7 +24,7 @@ class EditBar(QWidget):
         self.setObjectName("xray.edit.bar")
         self.about = sentence_label("xray.edit.about", self)
         self.run = self._button(
-            "run", self.tr("R&un edited kernel"), self.tr("Add the edited kernel to the results and run it")
+            "run", self.tr("Run edited kerne&l"), self.tr("Add the edited kernel to the results and run it")
         )
         self.check = self._button(
             "check", self.tr("&Check contract"), self.tr("Compare the edited kernel with the reference in every case")
@@ -33,7 +33,7 @@ class EditBar(QWidget):
         self.more = named(
             QToolButton(self), "xray.edit.more", title=self.tr("More"), tip=self.tr("Open, template, undo, redo")
         )
-        self.more.setText(self.tr("&More"))
+        self.more.setText(self.tr("More"))
         self.more.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu = QMenu(self.more)
         self.actions_by_id = {id: self._action(id, text) for id, text in self._entries()}

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.base.nesting import bounded
 from app.base.terms import counter_name, counter_tip
-from app.base.theme import colours_of, inked
+from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
 from app.controllers.xray import XRayController
 from app.models.xray.xray import KernelView, views
@@ -59,10 +59,9 @@ class XRayPanel(Squeezed):
         self.again = QPushButton(self.tr("Simulate &kernel again"), self)
         self.again.setObjectName("xray.again")
         self.again.setToolTip(self.tr("Simulate this variant again"))
-        self.edit = QPushButton(self.tr("&Edit"), self)
-        self.edit.setObjectName("xray.edit")
-        self.edit.setCheckable(True)
-        self.edit.setToolTip(self.tr("Edit the text of this kernel; pressed again, it shows the shipped kernel"))
+        tip = self.tr("Edit the text of this kernel; pressed again, it shows the shipped kernel")
+        self.edit = named(QPushButton(self.tr("E&dit"), self), "xray.edit", tip=tip)
+        checkable(self.edit)
         self.title = sentence_label("xray.title", self)
         self.state = sentence_label("xray.state", self)
         self.files = SourceTabs(self)
@@ -222,11 +221,14 @@ class XRayPanel(Squeezed):
         text = self.tr("{state} The content below belongs to an earlier setting.") if stale else "{state}"
         if stale and self._controller.editing:
             text = self.tr("{state} The counts below belong to an earlier text.")
+        if self._controller.editing and self._controller.problems:
+            texts["failed"] = self.tr("It does not compile; see the list below the text.")
         self.state.setText(text.format(state=texts[state]) if texts[state] else "")
         self.state.setVisible(bool(texts[state]))
         ink = colours.error.colour if state == "failed" else colours.muted
         self.state.setPalette(inked(self.state.palette(), ink))
         self.again.setEnabled(state in ("shown", "stopped", "failed"))
+        self.again.setVisible(not self._controller.editing or state == "stopped")  # each pause simulates it again
 
     def _show_report(self) -> None:
         if self._shown is not None:
@@ -242,6 +244,7 @@ class XRayPanel(Squeezed):
             self._show_report()
 
     def _show_comparison(self) -> None:
+        self.comparison.select(self._controller.against)
         if self._shown is not None:
             self.comparison.show_content(self._controller.content, self._controller.against, self.palette())
 
