@@ -35,6 +35,7 @@ from gpu_ops.engine.shared import SharedInput
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import Form
 from gpu_ops.report.row_kinds import error_json
+from gpu_ops.run_key import hash_of_edits
 
 WHO = "engine"
 
@@ -118,6 +119,7 @@ def _xray(request: XRayRequest) -> str:
     pick, other = request.pick, request.against
     job = f"{pick.variant}{_values(pick.knobs)} of {request.filter}{_values(request.params)}"
     beside = f", compared with {other.variant}{_values(other.knobs)}" if other else ""
+    job += f", edited {hash_of_edits(pick.edits)}" if pick.edits else ""
     gpu = f"a simulated {request.architecture}"
     return f"X-ray of {job}{beside} on {gpu}; {_array(request.input)}"
 

@@ -56,6 +56,7 @@ from gpu_ops.engine.messages import (
     TransfersAnswer,
 )
 from gpu_ops.output_kinds import OUTPUT_KINDS
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Pick
 
 Demanded = XRayAnswer | ContractAnswer | TimelinesAnswer | TransfersAnswer
@@ -71,7 +72,8 @@ class SessionController(QObject):
     subject (see app.models.messages) no longer apply, and `nonfinite_found(sentence, found, request)` that the user
     must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does (empty when
     nothing runs), `progressed(done, total)` its progress (0 of 0 where unknown), and `settled` that all requested work
-    is done, including the timing after a pause. `saved(answer)` says that a result was saved and how its values were
+    is done, including the timing after a pause. `named_row` makes the sentences of an edited kernel's row name the
+    edited files. `saved(answer)` says that a result was saved and how its values were
     converted. `demanded(kind, answer)` carries a panel's content, requested by a job of that kind, `demand_failed(kind,
     sentence)` says why there is none; `point_answered(answer)` carries the engine's answers to the jobs of
     `run_points`, `frame_loaded(shared)` another frame, `session_answered(answer)` the input of a session that is being
@@ -105,6 +107,7 @@ class SessionController(QObject):
         self.queue.began.connect(self.began)
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
+        self.named_row: Callable[[Row], Row] = lambda row: row
         self.loading: LoadRequest | None = None
         self.playing = False
         self._outputs = Outputs(engine, session, self.outputs_changed.emit)
@@ -330,6 +333,7 @@ class SessionController(QObject):
         """Take a run's results; those of an older generation, or of a variant that was unticked meanwhile, are dropped.
         While a parameter moves, the newest run may belong to an earlier setting: its results are labelled with it."""
         self._take_provenance(update)
+        update = replace(update, row=self.named_row(update.row)) if update.row.edits else update
         fresh = update.generation == self.queue.generation
         ids = self.session.shown.ids_of(update.key) if fresh else []
         self._outputs.take(update, ids)

@@ -21,6 +21,7 @@ from app.models.xray.problem import Problem
 from app.models.xray.template import template
 from gpu_ops.engine.kernel_messages import XRayRequest
 from gpu_ops.own_kernels.sources import read_kernel
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Variant
 
 PAUSE_MS = 200
@@ -61,6 +62,7 @@ class XRayController(OnDemand):
         self.drafts = Drafts(self)
         self.drafts.changed.connect(self._take_draft)
         self.drafts.replaced.connect(self.edit)
+        controller.named_row = self._named_row
         self.contract = ContractController(controller, self.drafts, self)
         self.contract.changed.connect(self.drafts_checked)
         controller.results.rows_reset.connect(self.drafts_checked)
@@ -188,6 +190,12 @@ class XRayController(OnDemand):
         """Look at the new text after a pause."""
         if self.editing and draft == self.draft:
             self._pause.start()
+
+    def _named_row(self, row: Row) -> Row:
+        """A row of an edited kernel whose sentences name the edited files."""
+        named = self.drafts.of(row.filter, row.variant).in_own_names
+        findings = tuple({**one, "text": named(one["text"])} for one in row.findings)
+        return replace(row, failure=named(row.failure), notes=tuple(map(named, row.notes)), findings=findings)
 
     @property
     def problems(self) -> tuple[Problem, ...]:

@@ -254,6 +254,15 @@ VIEW = (
         on=lambda parts: parts.docks.is_open("xray"),
     ),
     ActionSpec(
+        "edit_kernel",
+        QT_TRANSLATE_NOOP("Actions", "Edit the &kernel"),
+        "view",
+        ("Ctrl+Shift+K",),
+        QT_TRANSLATE_NOOP("Actions", "Edit the kernel of the variant in the X-ray panel"),
+        do=handlers.edit_kernel,
+        why=handlers.why_no_kernel,
+    ),
+    ActionSpec(
         "timeline",
         QT_TRANSLATE_NOOP("Actions", "&Timeline"),
         "view",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -209,3 +209,14 @@ def test_words_of_cuda_have_colours_also_after_a_comment_of_several_lines(place)
     assert fourth["threadIdx"] == fifth["__syncwarp"] == built_in != keyword
     assert fifth["1.0f"] == third["3'000"] and "s" not in fourth
     assert len({keyword, built_in, fifth["1.0f"], fifth['"int"'], third["int b */"]}) == 5
+
+
+def test_a_text_of_ten_megabytes_is_not_pasted(editor, qtbot) -> None:
+    data = QMimeData()
+    data.setText("int a;\n" * 1_500_000)
+    with qtbot.waitSignal(editor.refused) as refused:
+        editor.insertFromMimeData(data)
+    assert "1 MiB" in refused.args[0] and editor.toPlainText() == KERNEL
+    data.setText("// ")
+    editor.insertFromMimeData(data)
+    assert editor.toPlainText() == "// " + KERNEL

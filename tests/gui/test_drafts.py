@@ -207,6 +207,19 @@ def test_the_window_does_not_close_over_unsaved_kernels_unasked(qtbot, qapp, tmp
     assert kept.close(), "the shipped text is no edit"
 
 
+def test_the_kernel_is_edited_from_the_menu_and_what_is_said_of_its_run_names_the_edited_file(qtbot) -> None:
+    window = window_with(qtbot, FakeEngine(), (SIM,))
+    act(window, "edit_kernel")
+    assert window.xray_dock.isVisible() and window.context.xray.editing and window.xray_panel.code.editor.hasFocus()
+    window.context.xray.drafts.set_text("mean2d", "naive", FILE, EDITED)
+    finding = {"kind": "hazard", "severity": "error", "text": f"{FILE}:3: hazard"}
+    row = replace(
+        rows()[0], filter="mean2d", variant="naive", edits="0a1b", failure=f"{FILE} traps", findings=(finding,)
+    )
+    named = window.controller.named_row(row)
+    assert named.failure == "edited 1_naive.cu traps" and named.findings[0]["text"] == "edited 1_naive.cu:3: hazard"
+
+
 def test_a_kernel_without_edits_is_shown_as_it_was(qtbot) -> None:
     engine = FakeEngine()
     window = window_with(qtbot, engine, (SIM,))

@@ -18,9 +18,6 @@ from gpu_ops.devices.kernel_source import header_files, included_headers, read_s
 from gpu_ops.run_key import hash_of_edits
 from gpu_ops.types import Variant
 
-LARGEST = 1 << 20
-"""The most letters of an edited file."""
-
 
 @dataclass(frozen=True)
 class Draft:

@@ -8,9 +8,9 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication
 
 from app.models.files.json_text import Fields
-from app.models.xray.drafts import LARGEST, Draft
+from app.models.xray.drafts import Draft
 from gpu_ops import FILTERS, ParamError
-from gpu_ops.devices.kernel_source import is_shipped
+from gpu_ops.devices.kernel_source import MOST_CHARACTERS, is_shipped
 from gpu_ops.errors import InputError, plain
 
 MOST_DRAFTS = 100
@@ -46,7 +46,7 @@ def read_edits(fields: Fields) -> dict[str, str]:
     for file, text in texts.items():
         if not is_file(file):
             raise InputError(_tr("It has an edited {file}, which is no kernel file.").format(file=plain(file, 80)))
-        if not isinstance(text, str) or len(text) > LARGEST or "\0" in text:
+        if not isinstance(text, str) or len(text) > MOST_CHARACTERS or "\0" in text:
             raise InputError(_tr("Its text of {file} is no text of a kernel.").format(file=plain(file, 80)))
     return {str(file): str(text) for file, text in texts.items()}
 

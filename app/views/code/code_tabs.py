@@ -24,10 +24,11 @@ MOST_LISTED = 200
 
 class CodeTabs(QWidget):
     """Edits the files of a kernel. `text_changed(file, text)`; `line_changed`: the cursor is on another line, or in
-    another file."""
+    another file; `refused(sentence)`: a text was not pasted."""
 
     text_changed = Signal(str, str)
     line_changed = Signal()
+    refused = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,6 +70,7 @@ class CodeTabs(QWidget):
         self._titles = titles
         self.mark_edited(edited)
         self.bar.setVisible(len(self._files) > 1)
+        self.setFocusProxy(self.editor)
 
     def _add(self, file: str, text: str) -> None:
         editor = CodeEditor(self)
@@ -77,6 +79,7 @@ class CodeTabs(QWidget):
         editor.line_changed.connect(self.line_changed)
         editor.wanted.connect(partial(self._find, editor))
         editor.followed.connect(self.go_to)
+        editor.refused.connect(self.refused)
         self._files[file] = editor
         self.stack.addWidget(editor)
         self.bar.addTab(file)

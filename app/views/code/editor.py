@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPalette, QTextCharFormat, QTextCursor
 from PySide6.QtWidgets import QPlainTextEdit, QTextEdit, QWidget
 
@@ -23,6 +23,7 @@ from app.models.xray.code_text import (
 )
 from app.models.xray.problem import Problem
 from app.views.xray.source_view import DescribeLine, SourceView, Ways
+from gpu_ops.devices.kernel_source import MOST_CHARACTERS
 
 CTRL, SHIFT, NONE = (
     Qt.KeyboardModifier.ControlModifier,
@@ -37,11 +38,15 @@ WASH = 0.25
 
 class CodeEditor(SourceView):
     """A SourceView whose text can be edited. Numbers and marks of the last results move with their lines; lines that
-    were edited since have none. `wanted("find", "replace" or "line")`: the user wants that field of a bar below the
-    text. `edited`: the text changed. Tab indents; Ctrl+Tab and Ctrl+Shift+Tab leave the text."""
+    were edited since have none. Tab indents; Ctrl+Tab and Ctrl+Shift+Tab leave the text.
+
+    `wanted("find", "replace" or "line")`: the user wants that field of a bar below the text. `edited`: the text
+    changed; `refused(sentence)`: a text was not pasted.
+    """
 
     wanted = Signal(str)
     edited = Signal()
+    refused = Signal(str)
 
     _problems: Sequence[Problem] = ()
     _hits: Sequence[tuple[int, int]] = ()
@@ -62,6 +67,13 @@ class CodeEditor(SourceView):
             )
         )
         self.textChanged.connect(self._take_change)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:  # noqa: N802
+        """Paste a text; one that is too long for a kernel file is refused."""
+        if len(source.text()) + self.document().characterCount() > MOST_CHARACTERS:
+            self.refused.emit(self.tr("The text is longer than 1 MiB, the maximum of a kernel file; it is not pasted."))
+        else:
+            super().insertFromMimeData(source)
 
     # What is shown
 

@@ -24,12 +24,12 @@ class EditBar(QWidget):
         self.setObjectName("xray.edit.bar")
         self.about = sentence_label("xray.edit.about", self)
         self.run = self._button(
-            "run", self.tr("Run edited kerne&l"), self.tr("Add the edited kernel to the results and run it")
+            "run", self.tr("Run edited kernel"), self.tr("Add the edited kernel to the results and run it")
         )
         self.check = self._button(
-            "check", self.tr("&Check contract"), self.tr("Compare the edited kernel with the reference in every case")
+            "check", self.tr("Check contract"), self.tr("Compare the edited kernel with the reference in every case")
         )
-        self.save = self._button("save", self.tr("&Save as .cu…"), self.tr("Save the edited kernel to a file"))
+        self.save = self._button("save", self.tr("Save as .cu…"), self.tr("Save the edited kernel to a file"))
         self.more = named(
             QToolButton(self), "xray.edit.more", title=self.tr("More"), tip=self.tr("Open, template, undo, redo")
         )

@@ -40,6 +40,7 @@ class KernelEditing(QObject):
         self.ask_target: Callable[[str, str, str], str] = lambda title, name, kinds: ""
         controller.drafts_checked.connect(self._show_state)
         code.text_changed.connect(self._take_text)
+        code.refused.connect(self.failed)
         bar.wanted.connect(self._do)
         controller.drafts.replaced.connect(self.show_draft)
         controller.drafts.changed.connect(self._show_state)

@@ -60,7 +60,7 @@ class XRayPanel(Squeezed):
         self.again.setObjectName("xray.again")
         self.again.setToolTip(self.tr("Simulate this variant again"))
         tip = self.tr("Edit the text of this kernel; pressed again, it shows the shipped kernel")
-        self.edit = named(QPushButton(self.tr("E&dit"), self), "xray.edit", tip=tip)
+        self.edit = named(QPushButton(self.tr("Edit"), self), "xray.edit", tip=tip)
         checkable(self.edit)
         self.title = sentence_label("xray.title", self)
         self.state = sentence_label("xray.state", self)
