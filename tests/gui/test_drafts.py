@@ -210,7 +210,8 @@ def test_the_window_does_not_close_over_unsaved_kernels_unasked(qtbot, qapp, tmp
 def test_the_kernel_is_edited_from_the_menu_and_what_is_said_of_its_run_names_the_edited_file(qtbot) -> None:
     window = window_with(qtbot, FakeEngine(), (SIM,))
     act(window, "edit_kernel")
-    assert window.xray_dock.isVisible() and window.context.xray.editing and window.xray_panel.code.editor.hasFocus()
+    assert window.xray_dock.isVisible() and window.context.xray.editing
+    assert window.focusWidget() is window.xray_panel.code.editor
     window.context.xray.drafts.set_text("mean2d", "naive", FILE, EDITED)
     finding = {"kind": "hazard", "severity": "error", "text": f"{FILE}:3: hazard"}
     row = replace(

@@ -189,9 +189,10 @@ class XRayPanel(Squeezed):
     def _show(self) -> None:
         content = self._controller.content
         # First, because a text that is laid out while hidden is not scrolled to its top.
-        for widget in (self.texts, self.tabs, self.counters, self.title):
+        self.texts.setVisible(content is not None or self._controller.editing)
+        for widget in (self.tabs, self.counters, self.title):
             widget.setVisible(content is not None)
-        self.edit.setEnabled(content is not None or self._controller.editing)
+        self.edit.setEnabled(bool(self._controller.variant))
         if content is not self._shown:
             self._shown, self._kernels = content, views(content)
             what = title(content, self._controller.gpu)
