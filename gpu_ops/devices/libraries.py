@@ -13,6 +13,7 @@ PACKAGES = {
     "pywt": "PyWavelets",
     "skimage": "scikit-image",
     "numba": "numba",
+    "torch": "torch (Linux and Windows)",
     "cucim": "cucim-cu13, or cucim-cu12 beside cupy-cuda12x (Linux only)",
     "cupy": "cupy-cuda13x[ctk], or kernelscope[cuda13]",
     "cupti": "cupti-python, or kernelscope[trace] (Linux only)",

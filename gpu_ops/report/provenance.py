@@ -19,7 +19,7 @@ from gpu_ops.running.roofline import roofs
 from gpu_ops.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
-LIBRARIES = ("numpy", "scipy", "numba", "opencv-python-headless", "PyWavelets", "cupy-cuda13x", "cupy-cuda12x")
+LIBRARIES = ("numpy", "scipy", "numba", "opencv-python-headless", "PyWavelets", "cupy-cuda13x", "cupy-cuda12x", "torch")
 
 ROOFS = {
     "copy": "copy_bytes_s",

@@ -24,37 +24,8 @@ from gpu_ops.report.kernel_age import has_older_kernels
 SOURCE = "mean1d/4_vector.cu"
 NAIVE = "mean1d/1_naive.cu"
 OLDER: dict[tuple[str, str], int] = {
-    ("h100-defaults-histogram1d.json", "lanes"): 1,
-    ("h100-defaults-histogram2d.json", "lanes"): 1,
-    ("h100-defaults-mean1d.json", "vector"): 1,
-    ("h100-defaults-mean2d.json", "rows"): 1,
     ("h100-defaults-wavelet1d.json", "warp_registers"): 1,
-    ("h100-defaults-wavelet2d.json", "two_levels"): 1,
-    ("h100-defaults-wavelet2d.json", "warp_recomputed"): 1,
-    ("h100-histogram-camera.json", "lanes"): 1,
-    ("h100-histogram-constant.json", "lanes"): 1,
-    ("h100-histogram-float32.json", "lanes"): 1,
-    ("h100-histogram-uniform.json", "lanes"): 1,
-    ("h100-samples-conv3x3.json", "rows"): 1,
-    ("h100-samples-histogram1d.json", "lanes"): 1,
-    ("h100-samples-histogram2d.json", "lanes"): 1,
-    ("h100-samples-mean1d.json", "vector"): 1,
-    ("h100-samples-mean2d.json", "packed"): 1,
-    ("h100-samples-mean2d.json", "rows"): 1,
     ("h100-samples-wavelet1d.json", "warp_registers"): 2,
-    ("h100-samples-wavelet2d.json", "two_levels"): 2,
-    ("h100-samples-wavelet2d.json", "warp_recomputed"): 2,
-    ("h100-samples-wavelet2d.json", "warp_strips"): 2,
-    ("h100-wavelet-claims.json", "warp_registers"): 1,
-    ("h100-wavelet-levels.json", "two_levels"): 3,
-    ("h100-wavelet-levels.json", "warp_recomputed"): 1,
-    ("h100-wavelet1d-db4.json", "warp_registers"): 1,
-    ("h100-wavelet1d-haar.json", "warp_registers"): 1,
-    ("h100-wavelet2d-db4.json", "two_levels"): 1,
-    ("h100-wavelet2d-details.json", "two_levels"): 2,
-    ("h100-wavelet2d-details.json", "warp_strips"): 2,
-    ("h100-wavelet2d-haar.json", "two_levels"): 1,
-    ("h100-wavelet2d-others.json", "two_levels"): 3,
     ("h200-box-4096.json", "double"): 1,
     ("h200-box-4096.json", "ring"): 1,
     ("h200-box-8192.json", "double"): 3,
@@ -92,18 +63,7 @@ OLDER: dict[tuple[str, str], int] = {
     ("h200-wavelet2d-others.json", "warp_recomputed"): 3,
 }
 """Rows recorded of code that has changed since, by report and variant: record them anew, or list them here."""
-AWAITED = {
-    ("conv3x3", "rows"),
-    ("histogram1d", "lanes"),
-    ("histogram2d", "lanes"),
-    ("mean1d", "vector"),
-    ("mean2d", "packed"),
-    ("mean2d", "rows"),
-    ("wavelet1d", "warp_registers"),
-    ("wavelet2d", "two_levels"),
-    ("wavelet2d", "warp_recomputed"),
-    ("wavelet2d", "warp_strips"),
-}
+AWAITED: set[tuple[str, str]] = set()
 """Variants whose only rows are of older code: the next run of `bench` on a GPU records them."""
 
 

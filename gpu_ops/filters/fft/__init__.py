@@ -74,7 +74,7 @@ FFT1D = Filter(
         fast_signal.VARIANT,
         long_signal.VARIANT,
         three_step.VARIANT,
-        peers.CUPY1D,
+        *peers.GPU1D,
     ),
 )
 FFT2D = Filter(
@@ -93,7 +93,7 @@ FFT2D = Filter(
     finite_only=True,
     shows=SHOWS,
     picked=(*PICKED, "fast"),
-    variants=(*host.variants(plan2d), *gpu.variants("image"), two_passes.VARIANT, fast_image.VARIANT, peers.CUPY2D),
+    variants=(*host.variants(plan2d), *gpu.variants("image"), two_passes.VARIANT, fast_image.VARIANT, *peers.GPU2D),
 )
 FFT_MASK = Filter(
     id="fft_mask",
@@ -111,7 +111,7 @@ FFT_MASK = Filter(
     source="S2",
     finite_only=True,
     shows=SHOWS,
-    variants=(*host.variants(plan_mask), *gpu.variants_mask(), peers.CUPY_MASK),
+    variants=(*host.variants(plan_mask), *gpu.variants_mask(), *peers.GPU_MASK),
 )
 
 
@@ -136,7 +136,7 @@ def _batches(kind: Kind, summary: str) -> Filter:
         picked=("serial", "shared", "registers", "fast"),
         claims=claims.CLAIMS if image else (),
         figures=figures.FIGURES if image else (),
-        variants=(*batch_host.HOSTS, *batch_gpu.variants(kind), batch_host.CUPY),
+        variants=(*batch_host.HOSTS, *batch_gpu.variants(kind), *batch_host.GPU_LIBRARIES),
         renamed={"padded_text": (Successor("padded_as_published"),)},
     )
 

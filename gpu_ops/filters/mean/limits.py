@@ -67,6 +67,7 @@ OPENCV = Exactness(
 largest_direct = weighted_range(direct)
 """The error of multiplying each value by 1 / count as it enters."""
 largest_serial = sum_range(count_of, "float64")
+largest_own = sum_range(count_of, "float32", "float64")
 largest_scipy = sum_range(window_of, "float64")
 
 

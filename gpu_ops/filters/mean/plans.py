@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
-from gpu_ops.filters.kit.borders import SCIPY_MODES
+from gpu_ops.filters.kit.borders import SCIPY_MODES, border_indices
 from gpu_ops.filters.kit.planning import (
     CTYPES,
     HostFunction,
@@ -19,9 +19,10 @@ from gpu_ops.filters.kit.planning import (
     tile_loops,
 )
 from gpu_ops.filters.kit.rules import blocks_fit
+from gpu_ops.filters.kit.torch_calls import on_tensors
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Value
-from gpu_ops.plan import Device, Launch, Plan
+from gpu_ops.plan import Call, Device, Launch, Plan
 from gpu_ops.task import Task
 
 
@@ -96,6 +97,27 @@ def cupyx(device: Device, task: Task) -> Plan:
     ones = device.upload(np.ones(window, np.uint32))
     steps = along_axes(ndimage.correlate1d, x, ones, targets, mode)
     return Plan((*steps, rounding(device, "round_half_up", targets[-1], window**axes, out)), {kind: out})
+
+
+def torch_pool(device: Device, task: Task) -> Plan:
+    """torch.nn.functional.avg_pool2d of an image; a border other than zero is first copied around the samples."""
+    torch, x, border = device.library("torch"), task.x, task.params["border"]
+    window, out = task.params["window"], device.empty(x.shape, x.dtype)
+    radius = 0 if border != "zero" else window // 2
+    places = [device.upload(border_indices(border, -(window // 2), n + window // 2, n)) for n in task.meta.shape[:2]]
+
+    def planes(tensor: Any) -> Any:
+        return tensor.reshape(1, *tensor.shape[:2], -1).permute(
+            0, 3, 1, 2
+        )  # an output in another order is filled wrong
+
+    def pool(samples: Any, means: Any, rows: Any, columns: Any) -> None:
+        if border != "zero":
+            samples = samples.index_select(0, rows).index_select(1, columns)
+        means = planes(means)
+        torch.ops.aten.avg_pool2d.out(planes(samples), [window, window], [1, 1], [radius, radius], out=means)
+
+    return Plan((Call(on_tensors(device, pool), (x, out, *places), name="pool"),), {"image": out})
 
 
 def loops(kind: Kind) -> Callable[[bool], HostFunction]:

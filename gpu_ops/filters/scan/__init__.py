@@ -43,6 +43,7 @@ LOOK_BACK = (
     "it finds an inclusive prefix."
 )
 CUPY = "The library's cumsum, no kernel to write: CUB's scan, or several passes over an array with several lines."
+TORCH = "PyTorch's cumsum: CUB's scan of one line, a kernel of its own for several."
 POLLS = Counts(uncounted="how often a tile polls its predecessors depends on when they publish")
 MANY_TILES: dict[Kind, tuple[Shape, ...]] = {"signal": ((1_000_003,),), "image": ((3, 400_003),)}
 """Shapes with more tiles than are resident on a GPU, so that early tiles have complete prefixes while later ones still
@@ -108,6 +109,12 @@ def _variants(kind: Kind) -> tuple[Variant, ...]:
         *_kernels(kind),
         Variant(
             *("cupy", "cupy.cumsum", CUPY, peers.cupy_sums, "cuda"), library="cupy", largest=most, exactness=limits.CUPY
+        ),
+        Variant(
+            *("torch", "torch.cumsum", TORCH, peers.torch_sums, "cuda"),
+            library="torch",
+            largest=most,
+            exactness=limits.TORCH,
         ),
     )
 

@@ -82,6 +82,12 @@ def _cupy(task: Task) -> float:
     return lost(task, length(task) / CUB_TILE + 64)
 
 
+def _torch(task: Task) -> float:
+    """A signal of one channel is scanned by CUB; of several lines each is a chain."""
+    lines = Lines.of(task.meta)
+    return _cupy(task) if lines.many == 1 else lost(task, lines.n)
+
+
 SERIAL = in_double(length, "a chain of additions in float64: one for each value of a line")
 PARALLEL = in_double(
     parallel_additions, f"chains of additions in float64: within blocks of {BLOCK} values, and of the blocks' sums"
@@ -91,6 +97,7 @@ NUMPY = in_double(
 )
 WARP = Exactness(_warp, f"the sums of tiles are a chain: one addition for every {OFFSETS_BLOCK} tiles")
 CUPY = Exactness(_cupy, f"CUB's tiles look back along a chain: at most one addition for every {CUB_TILE} values")
+TORCH = Exactness(_torch, "one line is scanned by CUB; several are chains of additions in the type of the sums")
 
 largest = sum_range(length, "float32", "float64")
 """No sum overflows where no sum of magnitudes does."""

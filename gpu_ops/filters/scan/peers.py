@@ -1,17 +1,19 @@
-"""Prefix sums by NumPy and CuPy. The caller passes the modules; this file imports only NumPy.
+"""Prefix sums by NumPy, CuPy and PyTorch. The caller passes the modules; this file imports only NumPy.
 
-Both have only inclusive sums. An exclusive one is an inclusive one of all values but the last, shifted by one position,
+All have only inclusive sums. An exclusive one is an inclusive one of all values but the last, shifted by one position,
 and a zero: no additional work if a line is contiguous, and two copies by CuPy if it is not.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from gpu_ops.filters.kit.torch_calls import on_tensors
 from gpu_ops.filters.scan.lines import Lines, form, is_exclusive
-from gpu_ops.plan import Call, Device, DeviceArray, Fill, Plan, Step
+from gpu_ops.plan import Call, Device, Fill, Plan, Step
 from gpu_ops.progress import advance
 from gpu_ops.task import Task
 
@@ -52,9 +54,26 @@ def cupy_sums(device: Device, task: Task) -> Plan:
     """cupy.cumsum in the type of sums: CUB's scan for signals of one channel, which first copies the values to the
     output; for other lines log2 n additions of the element 1, 2, 4 … positions before, each a pass over the whole
     array."""
-    cupy, x, how = device.library("cupy"), task.x, form(task)
+    cupy, axis = device.library("cupy"), _axis(task) if task.x.ndim > 1 else None
+    return _summed(device, task, lambda values, sums: cupy.cumsum(values, axis=axis, out=sums))
+
+
+def torch_sums(device: Device, task: Task) -> Plan:
+    """torch.cumsum in the type of sums: CUB's scan for a contiguous line, a kernel of its own for several lines."""
+    torch, axis = device.library("torch"), _axis(task)
+    cumsum = on_tensors(device, lambda values, sums: torch.cumsum(values, axis, dtype=sums.dtype, out=sums))
+    return _summed(device, task, cumsum)
+
+
+def _axis(task: Task) -> int:
+    return task.meta.of_kind.rank - 1
+
+
+def _summed(device: Device, task: Task, cumsum: Callable[[Any, Any], Any]) -> Plan:
+    """The plan of a library's cumsum, called with the values and the sums."""
+    x, how = task.x, form(task)
     out = device.empty(how.shape, np.dtype(how.dtype))
-    axis = task.meta.of_kind.rank - 1
+    axis = _axis(task)
     steps: list[Step] = []
     values, sums = x, out
     if is_exclusive(task):
@@ -62,9 +81,5 @@ def cupy_sums(device: Device, task: Task) -> Plan:
         steps.append(Fill(out[(*before, slice(0, 1))], 0, name="zero"))
         values, sums = x[(*before, slice(0, -1))], out[(*before, slice(1, None))]
     if values.size:
-        steps.append(Call(_cumsum, (cupy, values, sums, axis if x.ndim > 1 else None), name="cumsum"))
+        steps.append(Call(cumsum, (values, sums), name="cumsum"))
     return Plan(tuple(steps), {task.meta.kind: out})
-
-
-def _cumsum(cupy: Any, values: DeviceArray, sums: DeviceArray, axis: int | None) -> None:
-    cupy.cumsum(values, axis=axis, out=sums)

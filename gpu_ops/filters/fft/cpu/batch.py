@@ -11,6 +11,7 @@ import numpy as np
 from gpu_ops.filters.fft.batch import Batch, largest, spectra
 from gpu_ops.filters.fft.cpu.host import loops
 from gpu_ops.filters.fft.forms import complex_type, real_type
+from gpu_ops.filters.kit.torch_calls import on_tensors
 from gpu_ops.plan import Call, Device, DeviceArray, Plan, Step
 from gpu_ops.progress import stage
 from gpu_ops.task import Task
@@ -26,6 +27,7 @@ PARALLEL = "Radices 5 to 2 on all cores, compiled: SIMD across neighbouring line
 NUMPY = "What most Python programs call: pocketfft with mixed radices on one core."
 SCIPY = "The same algorithm on all cores with SIMD."
 CUFFT = "The library's own transforms (cuFFT), planned in advance for exactly these lines."
+TORCH = "cuFFT as torch.fft calls it."
 
 
 def gather(x: Array, batch: Batch, out: Array) -> None:
@@ -143,6 +145,13 @@ def cufft(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -
     return lambda x, out: plan.fft(x, out, cufft.CUFFT_FORWARD)
 
 
+def torch(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
+    """PyTorch's transforms."""
+    fft = device.library("torch").fft
+    one, many = (fft.fft, fft.fft2) if batch.complex else (fft.rfft, fft.rfft2)
+    return on_tensors(device, lambda x, out: (many if batch.rank == 2 else one)(x, out=out))
+
+
 serial, parallel = partial(compiled, False), partial(compiled, True)
 HOSTS = (
     Variant("serial", "CPU, one core", SERIAL, partial(plan, serial), "cpu", source="S2", largest=largest),
@@ -150,5 +159,7 @@ HOSTS = (
     Variant("numpy", "NumPy", NUMPY, partial(plan, numpy), "cpu", library="numpy", largest=largest),
     Variant("scipy", "SciPy", SCIPY, partial(plan, scipy), "cpu", library="scipy", largest=largest),
 )
-CUPY = Variant("cupy", "cuFFT (CuPy)", CUFFT, partial(plan, cufft), "cuda", library="cupy", largest=largest)
-"""CuPy's plan of cuFFT."""
+GPU_LIBRARIES = (
+    Variant("cupy", "cuFFT (CuPy)", CUFFT, partial(plan, cufft), "cuda", library="cupy", largest=largest),
+    Variant("torch", "torch.fft", TORCH, partial(plan, torch), "cuda", library="torch", largest=largest),
+)

@@ -1,4 +1,4 @@
-"""The transforms of other libraries: NumPy, SciPy, and cuFFT as CuPy calls it."""
+"""The transforms of other libraries: NumPy, SciPy, and cuFFT as CuPy and PyTorch call it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from gpu_ops.filters.fft import limits
 from gpu_ops.filters.fft.cpu.plans import Transform, plan1d, plan2d, plan_mask
 from gpu_ops.filters.fft.parameters import RESULTS1D, RESULTS2D
 from gpu_ops.filters.kit.rules import not_with
+from gpu_ops.filters.kit.torch_calls import on_tensors
 from gpu_ops.plan import Device, Plan
 from gpu_ops.types import Rule, Variant
 
 CUFFT = "cuFFT (CuPy)"
 CUPY = "The library's own transforms (cuFFT), planned in advance; half spectra, as on the CPU."
-AND_LEVELS = f"{CUPY} Levels take elementwise kernels before and after it."
+TORCH = "cuFFT as torch.fft calls it; CuPy computes the other steps."
+BESIDE = " Levels take elementwise kernels before and after it."
 PLAIN = ("spectrum", "spectrogram", "round trip")
 """The results that need little more than the transform itself."""
 STEPPED = ("level",)
@@ -60,6 +62,15 @@ def cufft(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
     return Transform(forward, inverse)
 
 
+def torch(device: Device, extents: tuple[int, ...], dtype: str) -> Transform:
+    """PyTorch's transforms, which keep cuFFT's plans in a cache of their own."""
+    fft, axes = device.library("torch").fft, tuple(range(-len(extents), 0))
+    return Transform(
+        on_tensors(device, lambda x, out: fft.rfftn(x, dim=axes, out=out)),
+        on_tensors(device, lambda bins, out: fft.irfftn(bins, extents, dim=axes, out=out)),
+    )
+
+
 def _alone(words: str, results: tuple[str, ...], given: tuple[str, ...]) -> Rule:
     """Of all results only the given ones are supported."""
     others = (result for result in results if result not in given)
@@ -67,11 +78,16 @@ def _alone(words: str, results: tuple[str, ...], given: tuple[str, ...]) -> Rule
     return not_with("result", *others, words=words)
 
 
-def _cupy(plan: Callable[..., Plan], idea: str, *rules: Rule) -> Variant:
-    made = partial(plan, cufft)
-    return Variant("cupy", CUFFT, idea, made, "cuda", library="cupy", rules=rules, largest=limits.largest)
+def _on_gpu(plan: Callable[..., Plan], about: tuple[str, str], *rules: Rule) -> tuple[Variant, ...]:
+    """CuPy's and PyTorch's variants, with what each is about."""
+    names = ("cupy", CUFFT, cufft), ("torch", "torch.fft", torch)
+    return tuple(
+        Variant(id, title, idea, partial(plan, engine), "cuda", library=id, rules=rules, largest=limits.largest)
+        for (id, title, engine), idea in zip(names, about, strict=True)
+    )
 
 
-CUPY1D = _cupy(plan1d, CUPY, _alone("the transform alone", RESULTS1D, PLAIN))
-CUPY2D = _cupy(plan2d, AND_LEVELS, _alone("the transform and its levels", RESULTS2D, (*PLAIN, *STEPPED)))
-CUPY_MASK = _cupy(plan_mask, CUPY)
+GPU1D = _on_gpu(plan1d, (CUPY, TORCH), _alone("the transform alone", RESULTS1D, PLAIN))
+LEVELS = _alone("the transform and its levels", RESULTS2D, (*PLAIN, *STEPPED))
+GPU2D = _on_gpu(plan2d, (CUPY + BESIDE, TORCH + BESIDE), LEVELS)
+GPU_MASK = _on_gpu(plan_mask, (CUPY, TORCH))
