@@ -9,7 +9,7 @@ from typing import Any
 
 from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.kernel_messages import ContractAnswer, ContractRequest, XRayAnswer, XRayRequest
-from gpu_ops.errors import KernelError, KernelscopeError
+from gpu_ops.errors import KernelError, KernelscopeError, LimitReached
 from gpu_ops.explaining import comparison
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import XRay, as_dict, xray
@@ -18,6 +18,8 @@ from gpu_ops.own_kernels.checking import hold
 from gpu_ops.progress import Limit, limited, stage
 from gpu_ops.types import Input, Pick
 
+XRAY_SECONDS, CASE_SECONDS, MEMORY = 10.0, 30.0, 2 << 30
+"""The limits of the X-ray of an edited kernel, and of each case of its contract."""
 _shipped: list[tuple[Any, XRay]] = []
 """The last X-ray that an edited kernel was compared with, and what it depends on: while a kernel is edited, it is
 compared with the same one again and again."""
@@ -26,11 +28,13 @@ compared with the same one again and again."""
 def answer_xray(channel: JobChannel, request: XRayRequest) -> None:
     """X-ray the pick. An edited kernel that does not compile or run is an answer too, with the reason and the
     compiler's messages; a shipped one raises."""
+    if not request.pick.edits:
+        channel.send(XRayAnswer(request.job, _content(channel, request)))
+        return
     try:
-        content = _content(channel, request)
+        with limited(Limit(XRAY_SECONDS, MEMORY)):
+            content = _content(channel, request)
     except KernelError as error:
-        if not request.pick.edits:
-            raise
         content = broken(error)
     channel.send(XRayAnswer(request.job, content))
 
@@ -41,7 +45,10 @@ def broken(error: KernelError) -> dict[str, Any]:
     problems = [asdict(one) for one in error.diagnostics]
     for one in error.findings:
         problems.append({"file": one.file, "line": one.line, "column": 0, "severity": one.severity, "text": str(one)})
-    return {"broken": str(error), "problems": problems}
+    reason = str(error)
+    if isinstance(error, LimitReached):
+        reason = reason.removesuffix(f"; {error.flag} allows more.") + " and was stopped."
+    return {"broken": reason, "problems": problems}
 
 
 def _content(channel: JobChannel, request: XRayRequest) -> dict[str, Any]:
@@ -94,9 +101,6 @@ def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Inp
 
 # The contract
 
-SECONDS, MEMORY = 30.0, 2 << 30
-"""The limits of each case."""
-
 
 def answer_contract(channel: JobChannel, request: ContractRequest) -> None:
     """Hold an edited kernel to the whole contract. One that does not compile is wrong in no case that ran."""
@@ -106,7 +110,7 @@ def answer_contract(channel: JobChannel, request: ContractRequest) -> None:
     def within(what: str) -> AbstractContextManager[Limit]:
         place, count = map(int, re.findall(r"\d+", what)[:2])
         channel.progress(f"checking {what}", place - 1, count)
-        return limited(Limit(SECONDS, MEMORY))
+        return limited(Limit(CASE_SECONDS, MEMORY))
 
     try:
         held = hold(filter, variant, pick.edits, pick.device, within)

@@ -308,3 +308,32 @@ def test_a_student_brings_shared_memory_forgets_the_barrier_mends_it_and_saves(q
     run = ["run", "mean", "--sample", "camera", "--variant", "naive", "--kernel", str(path), "--device", "sim"]
     assert main([*run, "--window", "5"]) == 0
     assert "tiled.cu instead of mean2d naive on sim" in capsys.readouterr().out
+
+
+def test_a_check_is_cancelled_goes_stale_with_the_text_and_passes(qtbot, window) -> None:
+    """The mean of a signal, whose contract is shorter."""
+    session, ray, bar = window.controller.session, window.context.xray, window.xray_panel.edit_bar
+    idle(qtbot, window)
+    session.set_picks(())
+    window.controller.open_sample("ecg")
+    qtbot.waitUntil(lambda: session.choice.filter == "mean1d", timeout=PATIENCE)
+    session.set_picks(())
+    idle(qtbot, window)
+    ray.choose("naive")
+    editor, contract = edit(qtbot, window), ray.contract
+    paste(editor, editor.toPlainText() + "__device__ int more;\n")
+    shown(qtbot, window)
+    QTest.mouseClick(bar.check, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "case" in window.status.busy.text(), timeout=PATIENCE)
+    assert contract.checks(ray.draft) and "being checked" in bar.about.text() and not bar.check.isEnabled()
+    QTest.mouseClick(window.status.button, Qt.MouseButton.LeftButton)
+    idle(qtbot, window)
+    assert contract.state == "stopped" and "not checked yet" in bar.about.text() and bar.check.isEnabled()
+    QTest.mouseClick(bar.check, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "case" in window.status.busy.text(), timeout=PATIENCE)
+    QTest.keyClicks(editor, " ")
+    shown(qtbot, window)
+    assert not contract.checks(ray.draft) and contract.verdict(ray.draft) is None, "of another text"
+    QTest.mouseClick(bar.check, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: contract.verdict(ray.draft) is not None, timeout=PATIENCE)
+    assert contract.verdict(ray.draft).right and "cases right" in bar.about.text()

@@ -222,7 +222,7 @@ class XRayPanel(Squeezed):
         text = self.tr("{state} The content below belongs to an earlier setting.") if stale else "{state}"
         if stale and self._controller.editing:
             text = self.tr("{state} The counts below belong to an earlier text.")
-        if self._controller.editing and self._controller.problems:
+        if self._controller.editing and any(problem.column for problem in self._controller.problems):
             texts["failed"] = self.tr("It does not compile; see the list below the text.")
         self.state.setText(text.format(state=texts[state]) if texts[state] else "")
         self.state.setVisible(bool(texts[state]))
