@@ -12,6 +12,7 @@ from PySide6.QtCore import Qt
 from result_rows import TITLES, rows
 from xray_answers import content, show, window_with
 
+from app.models.experiment.experiment_text import command_text, python_text
 from app.models.experiment.history import Choice
 from app.models.experiment.pin import MOST_PINS, Pin, with_pin
 from app.models.experiment.slot import RowSlot
@@ -205,6 +206,17 @@ def test_the_window_does_not_close_over_unsaved_kernels_unasked(qtbot, qapp, tmp
     kept = make(qtbot, FakeEngine(), Settings(tmp_path / "window.ini"))
     kept.context.xray.drafts.set_text("mean2d", "naive", FILE, read_source(FILE))
     assert kept.close(), "the shipped text is no edit"
+
+
+def test_an_experiment_with_an_edited_kernel_is_copied_whole(qtbot) -> None:
+    window = window_with(qtbot, FakeEngine(), (SIM,))
+    session = window.controller.session
+    session.show_pin(Pin.edited("naive", {FILE: EDITED}))
+    session.original = replace(session.original, origin={"generator": "camera"})
+    command = command_text(session).splitlines()
+    assert command[-2] == "# Save the edited kernel as mean2d_naive.cu first."
+    assert "--variant naive --device sim --kernel mean2d_naive.cu" in command[-1]
+    assert f"edits={{{FILE!r}: {EDITED!r}}}" in python_text(session)
 
 
 def test_the_kernel_is_edited_from_the_menu_and_what_is_said_of_its_run_names_the_edited_file(qtbot) -> None:
