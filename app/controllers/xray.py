@@ -204,6 +204,11 @@ class XRayController(OnDemand):
         return found if self._within(self._query(), query) else ()
 
     @property
+    def other_text(self) -> bool:
+        """Whether `content` belongs to another text of the kernel than the present one."""
+        return self._content_query is not None and self._content_query.edits != self.edits
+
+    @property
     def pausing(self) -> bool:
         """Whether the user has edited the text a moment ago."""
         return self._pause.isActive()

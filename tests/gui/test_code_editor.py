@@ -200,10 +200,11 @@ def inks(source: SourceView, line: int) -> dict[str, str]:
 def test_words_of_cuda_have_colours_also_after_a_comment_of_several_lines(place) -> None:
     place.editor.open_text(
         "#include <x>\n/* a\nint b */ constexpr int n = 3'000;\n__shared__ float s[threadIdx.x]; // c\n"
-        '__syncwarp(); atomicAdd(p, 1.0f); auto t = "int";\nint d;'
+        '__syncwarp(); atomicAdd(p, 1.0f); auto t = "int";\nint d;\n// for 1 thread and // more'
     )
     keyword, built_in = inks(place.editor, 6)["int"], inks(place.editor, 5)["atomicAdd"]
     assert inks(place.editor, 3)["int b */"] == inks(place.editor, 2)["/* a"] != keyword
+    assert inks(place.editor, 7) == {"// for 1 thread and // more": inks(place.editor, 2)["/* a"]}
     third, fourth, fifth = (inks(place.editor, line) for line in (3, 4, 5))
     assert third["constexpr"] == third["int"] == fourth["__shared__"] == fourth["float"] == keyword
     assert fourth["threadIdx"] == fifth["__syncwarp"] == built_in != keyword

@@ -244,3 +244,14 @@ def test_a_kernel_without_edits_is_shown_as_it_was(qtbot) -> None:
     assert not panel.edit_bar.run.isEnabled() and "the shipped text" in panel.edit_bar.about.text()
     act(window, "xray")
     assert content()["variant"] == "shared"
+
+
+def test_the_run_of_an_earlier_text_updates_nothing(qtbot) -> None:
+    shown = window_with(qtbot, FakeEngine(), (SIM,)).controller.session
+    shown.set_picks(("naive",))
+    shown.show_pin(Pin.edited("naive", {FILE: "earlier"}))
+    earlier = shown.shown.key(shown.shown.ids[-1])
+    assert shown.shown.ids_of(earlier) == [shown.shown.ids[-1]]
+    shown.show_pin(Pin.edited("naive", {FILE: "later"}))
+    assert shown.shown.ids_of(earlier) == [] and len(shown.shown.pins) == 1
+    assert shown.shown.ids_of(shown.shown.key("naive")) == ["naive"]

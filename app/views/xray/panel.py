@@ -220,7 +220,7 @@ class XRayPanel(Squeezed):
         state, colours = self._controller.state, colours_of(self.palette())
         stale = self._shown is not None and state != "shown"
         text = self.tr("{state} The content below belongs to an earlier setting.") if stale else "{state}"
-        if stale and self._controller.editing:
+        if stale and self._controller.other_text:
             text = self.tr("{state} The counts below belong to an earlier text.")
         if self._controller.editing and any(problem.column for problem in self._controller.problems):
             texts["failed"] = self.tr("It does not compile; see the list below the text.")

@@ -61,7 +61,8 @@ class SourceColours(QSyntaxHighlighter):
             if end < 0:
                 return
         self.setCurrentBlockState(0)
-        for place, kind, piece in self._lexer.get_tokens_unprocessed(text[start:]):
+        for place, kind, piece in self._lexer.get_tokens_unprocessed(text[start:] + "\n"):  # which ends a comment
+            piece = piece.rstrip("\n")
             name = next((name for known, name in KINDS if kind in known), "")
             if not name and kind in Token.Name and CUDA_NAME.fullmatch(piece):
                 name = "builtin"
