@@ -23,6 +23,7 @@ from app.models.settings import Settings
 from app.models.xray.drafts import Draft, Drafts
 from app.models.xray.template import template, template_text
 from app.views.timing.row_text import verdict
+from app.views.window.session_link import view_of
 from gpu_ops import FILTERS, ParamError, find_filter, from_array
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.status import DeviceStatus
@@ -255,3 +256,23 @@ def test_the_run_of_an_earlier_text_updates_nothing(qtbot) -> None:
     shown.show_pin(Pin.edited("naive", {FILE: "later"}))
     assert shown.shown.ids_of(earlier) == [] and len(shown.shown.pins) == 1
     assert shown.shown.ids_of(shown.shown.key("naive")) == ["naive"]
+
+
+def test_a_session_restores_edited_kernels_but_replaces_none_that_is_not_saved(qtbot, draft: Draft) -> None:
+    window = window_with(qtbot, FakeEngine(), (SIM,))
+    act(window, "xray")
+    ray, choice = window.context.xray, window.controller.session.choice
+
+    def restore(text: str) -> None:
+        view = View(xray="naive", drafts=(Draft("mean2d", "naive").with_text(FILE, text),), editing=True)
+        window.context.sessions.restored.emit(SavedSession(SavedInput("image", (), "camera"), choice, view=view))
+
+    restore(EDITED)
+    assert ray.variant == "naive" and ray.editing and window.xray_panel.code.editor.toPlainText() == EDITED
+    assert view_of(window.parts).drafts == ray.drafts.edited and view_of(window.parts).editing
+    restore(EDITED.replace("A(0)", "A(1)"))
+    assert window.xray_panel.code.editor.toPlainText() == EDITED, "unsaved: it stays"
+    assert any("save it" in row.message.text for row in window.messages.rows if row.message)
+    ray.drafts.set_file(ray.draft, "/a/mine.cu")
+    restore(EDITED.replace("A(0)", "A(1)"))
+    assert "A(1)" in window.xray_panel.code.editor.toPlainText()
