@@ -43,6 +43,14 @@ _FILE = (
         do=lambda parts: parts.context.files.open_with_choices(),
     ),
     ActionSpec(
+        "open_kernel",
+        QT_TRANSLATE_NOOP("Actions", "Open &kernel…"),
+        "file",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Open a file of CUDA C and launch its kernels on a simulated GPU"),
+        do=lambda parts: handlers.open_kernel(parts),
+    ),
+    ActionSpec(
         "next_file",
         QT_TRANSLATE_NOOP("Actions", "&Next file"),
         "file",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.look import Appearance
+from app.controllers.own_kernel import OwnKernelController
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.session import SessionController
@@ -45,6 +46,7 @@ class Context:
     reports: Callable[[], Reports]
     frames: FrameController
     sessions: SessionFiles
+    own_kernel: OwnKernelController
 
     @property
     def session(self) -> Session:

@@ -191,3 +191,27 @@ def summary(array: Array) -> Mapping[str, Any]:
     )
     first = [str(v) if numbers.dtype.kind == "c" else v.item() for v in numbers[:8]]
     return {"dtype": str(array.dtype), "shape": list(array.shape), **extremes, "first": first}
+
+
+def extents(text: str, flag: str) -> tuple[int, int, int]:
+    """The extents (x, y, z) in a text such as "41" or "16x8". Raises ParamError, which names the flag."""
+    parts = text.split("x")
+    if len(parts) > 3 or not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
+        raise ParamError(
+            f"{flag} {plain(text, 60)} is no extent; give up to three numbers above 0, such as 41 or 16x8."
+        )
+    x, y, z = (*map(int, parts), *(1,) * (3 - len(parts)))
+    return x, y, z
+
+
+def pairs(texts: Sequence[str], flag: str, default: str | None = None) -> dict[str, str]:
+    """The values by name in texts such as "N=4"; one without a value has the default. Raises ParamError."""
+    found = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not name.isidentifier() and not (flag == "--save" and name) or not (sign or default):
+            raise ParamError(
+                f"{flag} {plain(text, 80)} is no NAME=VALUE; the name has letters, digits and underscores."
+            )
+        found[name] = value if sign else str(default)
+    return found

@@ -64,8 +64,8 @@ def simulate(
     Cancelled."""
     options = Options(counters=counters, coalescing=coalescing)
     device = SimDevice(architecture, options, assemble=True).session(own.file.texts)
-    launch, arrays = _launch(own, device)
-    before = {name: device.download(array) for name, array in arrays.items()}
+    launch, arrays, filled = _launch(own, device)
+    before = {name: device.download(arrays[name]) for name in filled}
     execution = device.execute(Plan((launch,), {}))
     threads = int(np.prod((*own.grid, *own.block), dtype=np.int64))
     found = XRay(
@@ -97,8 +97,8 @@ def measure(own: OwnLaunch, name: str, careful: bool = False) -> OwnRun:
     if device.kind != "cuda":
         raise ParamError(f"{name} does not measure kernels; choose cuda:N, or leave --device out for a simulated GPU.")
     with device.as_current():
-        launch, arrays = _launch(own, device)
-        before = {key: device.download(array) for key, array in arrays.items()}
+        launch, arrays, filled = _launch(own, device)
+        before = {key: device.download(arrays[key]) for key in filled}
         plan = Plan((launch,), {})
         device.execute(plan)
         results = _results(device, arrays, before)
@@ -108,13 +108,14 @@ def measure(own: OwnLaunch, name: str, careful: bool = False) -> OwnRun:
 
 
 def _results(device: Device, arrays: Mapping[str, Any], before: Mapping[str, Array]) -> tuple[dict[str, Array], Any]:
-    outputs = {name: device.download(arrays[name]) for name in before}
-    same = {name for name, array in outputs.items() if array.tobytes() == before[name].tobytes()}
+    """The arrays after a launch, and the names of those that changed: also of all that had no contents before."""
+    outputs = {name: device.download(array) for name, array in arrays.items()}
+    same = {name for name, array in before.items() if array.tobytes() == outputs[name].tobytes()}
     return outputs, frozenset(outputs) - same
 
 
-def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any]]:
-    """The launch with its arguments on the device, and the arrays with numbers by name."""
+def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], list[str]]:
+    """The launch with its arguments on the device, the arrays with numbers by name, and those that have contents."""
     declared = own.declared
     try:
         kernel: Any = device.kernel(own.file.name, own.kernel or declared.name, own.defines)
@@ -137,7 +138,9 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any]]:
     ]
     constants = {name: _contents(name, text) for name, text in own.symbols.items()}
     launch = Launch(kernel, own.grid, own.block, tuple(args), own.shared_bytes, constants, kernel.name)
-    return launch, {a.name: arrays[a.name] for a in arguments if a.is_array and a.pointers is None}
+    with_numbers = [a for a in arguments if a.is_array and a.pointers is None]
+    filled = [a.name for a in with_numbers if a.array is not None]
+    return launch, {a.name: arrays[a.name] for a in with_numbers}, filled
 
 
 def _contents(name: str, text: str) -> Array:

@@ -28,7 +28,7 @@ PUBLIC = (
     *("gpu_ops.report.rows", "gpu_ops.report.speedups", "gpu_ops.report.machines", "gpu_ops.report.sweeps"),
     *("gpu_ops.report.about", "gpu_ops.report.kernel_age", "gpu_ops.devices.occupancy", "gpu_ops.processes"),
     *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.report.changes"),
-    *("gpu_ops.explaining.rungs", "gpu_ops.explaining.page", "gpu_ops.own_kernels.sources"),
+    *("gpu_ops.explaining.rungs", "gpu_ops.explaining.page", "gpu_ops.own_kernels"),
     *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.explaining.transfers"),
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say."""
@@ -130,7 +130,7 @@ WORDS = {
                 "app/models/results/row_cells.py",
             ),
             *("app/models/timing/sweep.py", "app/views/experiment/editors.py", "app/views/window/probing.py"),
-            "app/views/xray/text.py",
+            *("app/views/xray/text.py", "app/views/own_kernel/arrays_view.py"),
         ),
     ),
     "signal": ("a kind", ("app/views/results/view_table.py",)),

@@ -215,3 +215,10 @@ def test_the_command_saves_and_reports(tmp_path: Path, capsys: pytest.CaptureFix
     for flag, value, words in (("--grid", "0", "is no extent"), ("--device", "cpu", "is neither sim nor cuda:N")):
         assert main([*command, *arguments, flag, value]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_an_array_without_contents_counts_as_changed_whatever_its_memory_had_before(tmp_path: Path) -> None:
+    (tmp_path / "same.cu").write_text("__global__ void same(const int* x, int* y) { *y = *x; }\n")
+    own = OwnLaunch(read_file(tmp_path / "same.cu"), None, (1, 1, 1), (1, 1, 1), ("ones:int32:1", "empty:int32:1"))
+    for _ in range(2):  # the second time the memory may have the result of the first
+        assert simulate(own).changed == {"y"}

@@ -72,7 +72,7 @@ def command_text(session: Session) -> str:
             file = f"{session.choice.filter}_{picks[0].variant}.cu"
             lines.append(f"# Save the edited kernel as {file} first.")
             words += ["--kernel", file]
-        lines.append(_joined([*words, *_flags(knobs)]))
+        lines.append(joined([*words, *_flags(knobs)]))
     if len(chain) > 1:
         made = ", ".join(_file_of(chain, place) for place in range(1, len(chain)))
         lines.insert(
@@ -162,7 +162,7 @@ def _making(chain: list[Mapping[str, Any]], place: int) -> str:
     words += [word for name, value in own["params"].items() for word in _flag(name, value)]
     words += ["--variant", own["variant"], "--device", own["device"]]
     words += [word for name, value in own["knobs"].items() for word in _flag(name, value)]
-    return _joined([*words, "--output", f"{own['output']}={_file_of(chain, place)}"])
+    return joined([*words, "--output", f"{own['output']}={_file_of(chain, place)}"])
 
 
 def _file_of(chain: list[Mapping[str, Any]], place: int) -> str:
@@ -214,7 +214,8 @@ def _flag(name: str, value: Any) -> list[str]:
     return [f"--{name.replace('_', '-')}={text}"]
 
 
-def _joined(words: list[str]) -> str:
+def joined(words: list[str]) -> str:
+    """Words as one command of this system's shell."""
     return " ".join(map(_quoted_in_windows if sys.platform == "win32" else _quoted, words))
 
 

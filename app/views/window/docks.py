@@ -25,7 +25,7 @@ from app.views.window.dock_sizes import DockSizes
 from app.views.window.panel_spec import DockSpec, PanelSpec
 from app.views.window.panels import DOCKS, ENLARGEABLE, PANELS
 
-LAYOUT_VERSION = 3
+LAYOUT_VERSION = 4
 """Increase it when the initial docks of panels change: stored layouts with another number are ignored."""
 W = TypeVar("W", bound=QWidget)
 
@@ -113,10 +113,15 @@ class Docks(QObject):
 
     def toggle(self, place: str) -> None:
         """Open a dock, in front of those that share its area, or close it."""
-        dock, opened = self.places[place], not self.is_open(place)
-        dock.setVisible(opened)
-        if opened:
-            dock.raise_()
+        if self.is_open(place):
+            self.places[place].setVisible(False)
+        else:
+            self.show(place)
+
+    def show(self, place: str) -> None:
+        """Open a dock, in front of those that share its area."""
+        self.places[place].setVisible(True)
+        self.places[place].raise_()
 
     # Visible tabs
 

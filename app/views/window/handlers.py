@@ -17,7 +17,7 @@ from app.views.dialogs.diagnostics import DiagnosticsPage
 from app.views.dialogs.offers import palette_offers
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.difference_saver import save_difference
-from app.views.window.panels import SWEEP, TIMELINE, XRAY
+from app.views.window.panels import OWN_KERNEL, SWEEP, TIMELINE, XRAY
 from app.views.window.window_parts import WindowParts
 from gpu_ops import FILTERS, ParamError, __version__
 from gpu_ops.explaining.transfers.rates import recorded_rates
@@ -39,6 +39,12 @@ def export_figures(parts: WindowParts) -> None:
     """Save the statistics of the region, or the profile of the line, whichever is visible."""
     bar = parts.window.findChild(ProbeBar)
     parts.context.files.export_figures(bar.copied(True) if bar is not None and bar.filled else "")
+
+
+def open_kernel(parts: WindowParts) -> None:
+    """Show the panel of kernels from elsewhere, and ask for a file."""
+    parts.docks.show(OWN_KERNEL.dock)
+    parts.docks[OWN_KERNEL].open()
 
 
 def save(parts: WindowParts) -> None:

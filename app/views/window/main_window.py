@@ -15,6 +15,7 @@ import gpu_ops
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.look import Appearance
+from app.controllers.own_kernel import OwnKernelController
 from app.controllers.playback import Playback
 from app.controllers.recorded import SUBJECT as RECORDED
 from app.controllers.recorded import RecordedRuns, Reports
@@ -56,7 +57,7 @@ from app.views.window.full_screen import FullScreen
 from app.views.window.handlers import open_guide, show_diagnostics
 from app.views.window.keyboard import Letters, order_focus
 from app.views.window.message_bar import MessageBar
-from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, TIMELINE, XRAY
+from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, OWN_KERNEL, SWEEP, TIMELINE, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.probing import Probing
 from app.views.window.session_link import SessionLink, ask_to_close, keep_last
@@ -99,7 +100,6 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
         importing = ImportController(controller, settings, self)
-        self.refusal = InputRefusal(controller, self)
         self.context = context = Context(
             controller,
             importing,
@@ -116,6 +116,7 @@ class MainWindow(QMainWindow):
             _recorded_reports,
             FrameController(controller, self),
             SessionFiles(controller, settings, self),
+            OwnKernelController(self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -243,6 +244,7 @@ class MainWindow(QMainWindow):
             changed.connect(self._share_letters)
         show = context.messages.show_message
         context.importing.message.connect(lambda kind, text, details, about: show(kind, text, details, about, True))
+        self.refusal = InputRefusal(controller, self)
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
         for speaker in (controller, context.playback, context.frames):
@@ -276,8 +278,17 @@ class MainWindow(QMainWindow):
 
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
         if self._offer_copy(event):
-            self.context.files.drop([url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()])
+            paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
+            if len(paths) == 1 and paths[0].endswith(".cu"):
+                self.open_kernel(paths[0])
+            else:
+                self.context.files.drop(paths)
             self.stack.setFocus()
+
+    def open_kernel(self, path: str) -> None:
+        """Show the panel of kernels from elsewhere and open a file there; nothing is launched."""
+        self.docks.show(OWN_KERNEL.dock)
+        self.context.own_kernel.open(path)
 
     def _offer_copy(self, event: QDropEvent) -> bool:
         """Dropped files are read, never moved, whatever the other program proposes."""
@@ -369,16 +380,9 @@ class MainWindow(QMainWindow):
             put_on_screen(self)
         self.docks.restore(layout)
 
-    _closing = False
-
-    def _close_anyway(self) -> None:
-        """Close without the edited kernels that are not saved."""
-        self._closing = True
-        self.close()
-
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         settings, look = self.context.settings, self.context.look
-        if not self._closing and not ask_to_close(self.parts, self._close_anyway):
+        if not ask_to_close(self.parts):
             event.ignore()
             return
         self.full_screen.leave()
@@ -386,6 +390,7 @@ class MainWindow(QMainWindow):
         self.context.sessions.end()
         self.context.controller.cancel()
         self.context.playback.stop()
+        self.context.own_kernel.close()
         settings.set_window(self.saveGeometry(), self.docks.layout())
         settings.set_look(look.choice, look.presenter)
         settings.save()

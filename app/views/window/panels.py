@@ -17,6 +17,7 @@ from app.views.window.dock_sizes import DefaultSize
 from app.views.window.panel_spec import DockSpec, PanelSpec
 
 if TYPE_CHECKING:
+    from app.views.own_kernel.panel import OwnKernelPanel
     from app.views.sweep.panel import SweepPanel
     from app.views.timeline.panel import TimelinePanel
     from app.views.xray.panel import XRayPanel
@@ -70,6 +71,12 @@ def _xray(context: Context, parent: QWidget) -> XRayPanel:
     return panel
 
 
+def _own_kernel(context: Context, parent: QWidget) -> OwnKernelPanel:
+    from app.views.own_kernel.panel import OwnKernelPanel
+
+    return OwnKernelPanel(context.own_kernel, context.files, parent)
+
+
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 DOCKS = (
     DockSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), _LEFT, DefaultSize(44, 0.28)),
@@ -81,6 +88,14 @@ DOCKS = (
         tabs=QT_TRANSLATE_NOOP("Panels", "Timing and levels"),
     ),
     DockSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), _RIGHT, DefaultSize(76, 0.32), behind="timing", shown=False),
+    DockSpec(
+        "own_kernel",
+        QT_TRANSLATE_NOOP("Panels", "Own kernel"),
+        _RIGHT,
+        DefaultSize(76, 0.32),
+        behind="timing",
+        shown=False,
+    ),
 )
 EXPERIMENT = PanelSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), "experiment", _experiment)
 LADDER = PanelSpec("ladder", QT_TRANSLATE_NOOP("Panels", "Ladder"), "timing", _ladder)
@@ -89,7 +104,8 @@ SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _swee
 TIMELINE = PanelSpec("timeline", QT_TRANSLATE_NOOP("Panels", "Timeline"), "timing", _timeline, lazy=True)
 LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
 XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
-PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, TIMELINE, LEVELS, XRAY)
+OWN_KERNEL = PanelSpec("own_kernel", QT_TRANSLATE_NOOP("Panels", "Own kernel"), "own_kernel", _own_kernel, lazy=True)
+PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, TIMELINE, LEVELS, XRAY, OWN_KERNEL)
 """Panels that share a place are in the order of their tabs."""
 ENLARGEABLE: tuple[PanelSpec[Any], ...] = (LADDER, TABLE, SWEEP, TIMELINE, XRAY)
 """Panels that can be shown alone on the whole screen."""

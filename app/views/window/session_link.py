@@ -30,6 +30,8 @@ OFFERED = Offered(
 KEPT_MS = 2000
 """Delay from a change to keeping the session; further changes in this time are included."""
 CRASH = "crash"
+LOSING = "loses_kernels"
+"""The window's property that the user closes it without saving edited kernels."""
 
 
 def _tr(text: str) -> str:
@@ -108,15 +110,19 @@ def unsaved_kernels(parts: WindowParts) -> tuple[Draft, ...]:
     return () if kept else parts.context.xray.drafts.unsaved
 
 
-def ask_to_close(parts: WindowParts, close: Callable[[], object]) -> bool:
-    """Whether the window can close now; otherwise ask what to do with unsaved kernels, and call `close` if they are to
-    be lost."""
-    unsaved = unsaved_kernels(parts)
+def ask_to_close(parts: WindowParts) -> bool:
+    """Whether the window can close now; otherwise ask what to do with unsaved kernels."""
+    unsaved = () if parts.window.property(LOSING) else unsaved_kernels(parts)
     if not unsaved:
         return True
-    names = ", ".join(f"{draft.origin.title}" for draft in unsaved)
+
+    def close() -> None:
+        parts.window.setProperty(LOSING, True)
+        parts.window.close()
+
+    names = ", ".join(draft.origin.title for draft in unsaved)
     text = _tr("Edited kernels are not saved: {names}. Save them in the X-ray panel, or close without them.")
-    choices = {_tr("Close without saving"): close}
+    choices: dict[str, Callable[[], object]] = {_tr("Close without saving"): close}
     parts.context.messages.show_message("warning", text.format(names=names), "", "unsaved", choices=choices)
     return False
 

@@ -18,7 +18,7 @@ from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain,
 from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import XRay, as_dict
-from gpu_ops.own_kernels.arguments import FORMS, summary
+from gpu_ops.own_kernels.arguments import FORMS, extents, pairs, summary
 from gpu_ops.own_kernels.gate import Condition, broken, conditions
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
 from gpu_ops.own_kernels.sources import read_file
@@ -57,14 +57,14 @@ def run(args: argparse.Namespace) -> int:
     own = OwnLaunch(
         read_file(args.file, args.include),
         args.kernel,
-        _extents(args.grid, "--grid"),
-        _extents(args.block, "--block"),
+        extents(args.grid, "--grid"),
+        extents(args.block, "--block"),
         tuple(args.arg),
         args.shared,
-        _pairs(args.define, "--define", "1"),
-        _pairs(args.symbol, "--symbol"),
+        pairs(args.define, "--define", "1"),
+        pairs(args.symbol, "--symbol"),
     )
-    targets = _pairs(args.save, "--save")
+    targets = pairs(args.save, "--save")
     wanted = conditions(args.gate) if args.gate else ()
     if wanted and args.device != "sim":
         raise ParamError("--gate needs the counters of a simulated GPU; leave --device out.")
@@ -96,28 +96,6 @@ def say_broken(x: XRay, wanted: tuple[Condition, ...]) -> bool:
     for line in lines:
         print(line, file=sys.stderr)
     return bool(lines)
-
-
-def _extents(text: str, flag: str) -> tuple[int, int, int]:
-    parts = text.split("x")
-    if len(parts) > 3 or not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
-        raise ParamError(
-            f"{flag} {plain(text, 60)} is no extent; give up to three numbers above 0, such as 41 or 16x8."
-        )
-    x, y, z = (*map(int, parts), *(1,) * (3 - len(parts)))
-    return x, y, z
-
-
-def _pairs(texts: list[str], flag: str, default: str | None = None) -> dict[str, str]:
-    found = {}
-    for text in texts:
-        name, sign, value = text.partition("=")
-        if not name.isidentifier() and not (flag == "--save" and name) or not (sign or default):
-            raise ParamError(
-                f"{flag} {plain(text, 80)} is no NAME=VALUE; the name has letters, digits and underscores."
-            )
-        found[name] = value if sign else str(default)
-    return found
 
 
 def _save(found: OwnRun, targets: dict[str, str]) -> None:
