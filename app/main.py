@@ -29,10 +29,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     from gpu_ops.cli import streams
 
     with streams.only_printable():
-        return _run(list(sys.argv[1:] if argv is None else argv))
+        return _run(list(sys.argv[1:] if argv is None else argv), watched=argv is None)
 
 
-def _run(args: Sequence[str]) -> int:
+def _run(args: Sequence[str], watched: bool) -> int:
+    """With `watched`, a command with a user's kernel runs in a child process."""
     from gpu_ops.cli import guarded
     from gpu_ops.processes import importing
 
@@ -41,8 +42,10 @@ def _run(args: Sequence[str]) -> int:
 
         return guarded(lambda: window_bench(args[1:], main))
     if args and (args[0] in COMMANDS or args[0] == "--version"):
-        from gpu_ops.cli import main as command
+        from gpu_ops import cli
+        from gpu_ops.cli.own import supervised
 
+        command = supervised.main if watched else cli.main
         if args[0] not in DRAWN:
             return command(args)
         from app.shell.figure_picture import draw

@@ -9,6 +9,6 @@ if __name__ == "__main__":
     home = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     if not sys.flags.safe_path and os.path.realpath(sys.path[0]) != home:
         del sys.path[0]
-    from gpu_ops.cli import main
+    from gpu_ops.cli.own.supervised import main
 
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -183,11 +183,12 @@ class KernelError(KernelscopeError):
 
 class LimitReached(KernelError):
     """Compiling or simulating a kernel exceeded a limit of time or memory. `limit` is the limit in words, such as "30
-    s", `flag` the option that raises it, `place` the kernel's position when it was stopped."""
+    s", `flag` the option that raises it, "" where none does, `place` the kernel's position when it was stopped."""
 
     def __init__(self, limit: str, flag: str, place: str = "") -> None:
         self.limit, self.flag = limit, flag
-        super().__init__(f"{place or 'The work'} took more than {limit}; {flag} allows more.")
+        advice = f"; {flag} allows more" if flag else ""
+        super().__init__(f"{place or 'The work'} took more than {limit}{advice}.")
 
 
 class KernelFault(KernelError):

@@ -17,7 +17,7 @@ DeviceArray = Any
 Mode = Literal["stream", "cold", "hot", "wall"]
 Clock = Literal["cuda-event", "wall", "simulated"]
 Checks = Literal["full", "sample", "off"]
-How = Literal["direct", "graph", "reverse", "counted"]
+How = Literal["direct", "graph", "reverse", "delayed", "shuffled", "counted"]
 MemoryKind = Literal["device", "pageable", "pinned", "registered", "mapped", "managed"]
 """Kinds of memory: device memory; ordinary host memory (pageable); page-locked host memory (pinned); ordinary memory
 page-locked after its allocation (registered); page-locked memory that kernels access directly (mapped); or memory that
@@ -260,7 +260,8 @@ def engine_of(step: Step, is_host: Where) -> Engine:
 @dataclass(frozen=True)
 class Execution:
     """The result of executing a plan once: the total seconds, and a span for each step if it was traced. A simulated
-    GPU adds its findings, the output of printf, its counters, and the traces of the warps that it recorded."""
+    GPU adds its findings, the output of printf, its counters, the traces of the warps that it recorded, and the
+    modes in which results must be the same."""
 
     elapsed: float
     spans: tuple[Span, ...] = ()
@@ -269,6 +270,7 @@ class Execution:
     counters: Mapping[str, int] = field(default_factory=dict)
     lines: tuple[LineCounts, ...] = ()
     traces: tuple[Trace, ...] = ()
+    orders: tuple[How, ...] = ()
 
 
 class Kernel(Protocol):
@@ -381,8 +383,8 @@ class Device(Protocol):
         to install."""
 
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
-        """Run a plan to completion. "graph" launches it as one CUDA graph. A simulated GPU runs blocks and branches in
-        reverse order in "reverse" mode, on which results must not depend, and counts accesses in "counted" mode."""
+        """Run a plan to completion. "graph" launches it as one CUDA graph. A simulated GPU counts accesses in "counted"
+        mode. In "reverse", "delayed" and "shuffled" mode it runs in another order, on which results must not depend."""
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         """A sampler over equivalent plans: stream rotates through them, cold flushes the cache before each sample, hot

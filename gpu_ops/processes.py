@@ -153,6 +153,38 @@ def send(answers: IO[bytes], answer: Mapping[str, Any]) -> None:
     answers.flush()
 
 
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    """Inside, this process can open no file. Some systems ignore it."""
+    if sys.platform == "win32":
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+@contextmanager
+def memory_limited(nbytes: int) -> Iterator[None]:
+    """Inside, this process may allocate so many more bytes. Some systems ignore it."""
+    if sys.platform == "win32":
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    limit_memory(nbytes)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+
 def limit_memory(nbytes: int) -> None:
     """Limit the bytes that this process may allocate from now on; 0: no limit. Some systems ignore it."""
     if sys.platform == "win32" or not nbytes:

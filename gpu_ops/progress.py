@@ -80,12 +80,14 @@ def listening(
 @dataclass
 class Limit:
     """Limits of a piece of work: `seconds`, and `nbytes` of memory in addition to what the process already had, which
-    only Linux reports. `long` is called once, when the work has run for a while. `reached` tells whether a limit was
-    exceeded."""
+    only Linux reports. `long` is called once, when the work has run for a while. `what` is its name in the error,
+    which names the command line's options unless they are `fixed`. `reached` tells whether a limit was exceeded."""
 
     seconds: float
     nbytes: int
     long: Callable[[], None] = lambda: None
+    what: str = ""
+    fixed: bool = False
     reached: bool = False
     _start: float = field(default_factory=lambda: time.monotonic())
     _bytes_at_start: int = field(default_factory=lambda: resident_bytes() or 0)
@@ -108,7 +110,7 @@ class Limit:
 
     def _stop(self, what: str, flag: str) -> None:
         self.reached = True
-        raise LimitReached(what, flag)
+        raise LimitReached(what, "" if self.fixed else flag, self.what)
 
 
 _limit: ContextVar[Limit | None] = ContextVar("limit", default=None)

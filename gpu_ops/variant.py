@@ -82,6 +82,11 @@ def no_trials(limits: Limits) -> tuple[Trial, ...]:
     return ()
 
 
+def always(task: Task) -> bool:
+    """It suits every task."""
+    return True
+
+
 @dataclass(frozen=True)
 class Variant:
     """One implementation of a filter.
@@ -94,6 +99,9 @@ class Variant:
     above which something overflows; None: no limit. The contract tests `shapes` in addition to those of the kind of
     input, and `trials(limits)`, large cases in which every loop of its kernels runs more than once on such a device, or
     which need additional launches.
+
+    What it `suits`: tasks for which it is expected to be faster than the variants before it. The default is the last
+    variant that suits a task, or the last that supports it where none does.
 
     What it counts, and how exact it is if the output's tolerance does not apply.
     """
@@ -113,6 +121,7 @@ class Variant:
     trials: Trials = no_trials
     counts: Counts = NO_COUNTS
     exactness: Exactness | None = None
+    suits: Callable[[Task], bool] = always
 
     def refusal(self, task: Task) -> str | None:
         """None, or the reason why it does not support this task: a violated rule, or samples outside its range."""

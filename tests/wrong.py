@@ -19,10 +19,15 @@ TABLES = (BOXES, HISTOGRAMS, LAYOUTS, MEANS, SUMS, TRANSFORMS, WAVELETS)
 
 RACES = {
     "fft1d.shared.missing_barrier": "its few warps mostly finish a stage together",
+    "reduce1d.one_pass.early_ticket": "the other blocks have mostly stored their states long before",
+    "reduce1d.one_pass.missing_fence": "stores are mostly visible in the order in which a thread does them",
     "reduce1d.sequential.missing_barrier": "its few warps mostly add in step",
+    "scan1d.look_back.does_not_wait": "the tiles before have mostly published their sums",
+    "scan1d.look_back.first_window_only": "a tile among the last 32 mostly knows the sum of all before it",
+    "scan1d.look_back.lane_left_out": "a tile among the last 32 mostly knows the sum of all before it",
 }
 """Faults that a real GPU shows by chance alone, because its warps seldom get out of step where the barrier is missing,
-and why. The simulated GPU sees the hazard itself."""
+and why. The simulated GPU sees the hazard itself, or the wrong result in an adversarial order."""
 
 
 @dataclass(frozen=True)

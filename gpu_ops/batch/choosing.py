@@ -105,5 +105,9 @@ def takes(filter: Filter, pick: Pick, meta: Meta, params: Values) -> bool:
 
 
 def best_per_device(filter: Filter, picks: Iterable[Pick], meta: Meta, params: Values) -> tuple[Pick, ...]:
-    """For each device the last of the filter's own variants that supports the input: the end of the ladder there."""
-    return tuple({pick.device: pick for pick in picks if takes(filter, pick, meta, params)}.values())
+    """For each device the last of the filter's own variants that supports the input, of those that suit it if any
+    does: the end of the ladder there."""
+    task = Task.of(meta, with_defaults(filter, params))
+    found = [pick for pick in picks if takes(filter, pick, meta, params)]
+    found.sort(key=lambda pick: filter.variant(pick.variant).suits(task))
+    return tuple({pick.device: pick for pick in found}.values())

@@ -14,6 +14,7 @@ from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import outputs, parts, tables
 from gpu_ops.cli.inputs import check_flags, current_ids, make_experiment, make_job
 from gpu_ops.cli.limits import within_limits
+from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import FAILURE_CODES, FINE, WRONG, KernelError, ParamError, plain, shortened
@@ -127,14 +128,14 @@ def _run_kernel(args: argparse.Namespace) -> int:
         raise
     has_gpu = any(s.kind == "cuda" and s.available for s in device_statuses())
     device = args.device[0] if args.device else "cuda:0" if has_gpu else "sim"
-    held = hold(filter, variant, edits, device, lambda what: within_limits(args, what))
+    held = hold(filter, variant, edits, device, lambda what: within_limits(args, what, is_simulated(device)))
     print(f"{plain(args.kernel)} instead of {filter.id} {variant.id} on {device}: {held.summary}")
     for text in held.wrong[:10]:
         print(f"  {shortened(own_name(text))}")
     if held.wrong:
         return WRONG
     final = replace(experiment, picks=(replace(pick, device=device),), memory=parts.device_bytes(args))
-    with within_limits(args, f"{experiment.input.name} on {device}"):
+    with within_limits(args, f"{experiment.input.name} on {device}", is_simulated(device)):
         runs = last_runs(run_experiment(final))
     outputs.save_all(outputs.targets(filter, final.params, args.output), runs, final, outputs.saving_of(args))
     rows = [row(r, final) for r in runs]

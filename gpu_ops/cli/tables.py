@@ -9,7 +9,7 @@ from gpu_ops.counters import CATALOGUE, counter_name, in_order, value_of
 from gpu_ops.explaining.sentences import number
 from gpu_ops.report.bounds import bound_note, roofs_text
 from gpu_ops.report.rows import Row
-from gpu_ops.report.speedups import fair_bars
+from gpu_ops.report.speedups import fair_bars, library_leads
 from gpu_ops.report.sweeps import counts_of
 from gpu_ops.run_key import EDITS, differences
 from gpu_ops.stages import END_TO_END, STAGES, stage_column, stage_name
@@ -214,16 +214,22 @@ def _published(row: Row, claim: Claim, baseline: str) -> str:
 
 
 def footnotes(rows: Sequence[Row]) -> str:
-    """Failures, notes, flags and bounds, each once, with the names of their variants."""
+    """Failures, notes, flags and bounds, each once, with the names of their variants; then the libraries that are
+    faster than all other variants."""
     owners: dict[str, list[str]] = {}
-    for name, row in zip(names(rows), rows, strict=True):
+    row_names = names(rows)
+    for name, row in zip(row_names, rows, strict=True):
         texts = [row.failure] if row.failure else list(row.notes)
         texts += [f["text"] for f in row.findings]
         doubts = {stage_name(stage, end_to_end=row.end_to_end): t.doubt for stage, t in row.stages.items()}
         texts += [f"{name}: {doubt}" for name, doubt in doubts.items() if doubt]
         for text in filter(None, [*texts, row.flag, bound_note(row)]):
             owners.setdefault(text, []).append(name)
-    return "\n".join(f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in owners.items())
+    lines = [f"  {', '.join(dict.fromkeys(who))}: {text}" for text, who in owners.items()]
+    for lead in library_leads(rows):
+        slower = f"{row_names[lead.other]}, the fastest of the others on {rows[lead.other].device}"
+        lines.append(f"  {row_names[lead.library]}: faster than {slower}, which takes {lead.ratio:.2f} times as long")
+    return "\n".join(lines)
 
 
 def fair_table(rows: Sequence[Row]) -> str:

@@ -28,7 +28,7 @@ from gpu_ops.explaining.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_di
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
-from gpu_ops.own_kernels.gate import broken, conditions
+from gpu_ops.own_kernels.gate import conditions, reports
 from gpu_ops.own_kernels.sources import read_kernel, with_own_name
 from gpu_ops.params import check_values
 from gpu_ops.running.affordable import affordable, cut_note, part_spans
@@ -42,6 +42,10 @@ WIDEST = 160
 """The most letters of a source line that are shown."""
 AROUND = 2
 """Lines of a header that are shown around a line with counts."""
+MOST_PRINTED = 200
+"""The most lines of a kernel's own output that are shown."""
+LONGEST_LISTING = 3000
+"""The most lines of a file that are all shown."""
 CALLS = "»"
 """The mark of the number of a line that calls others."""
 
@@ -82,9 +86,10 @@ def run(args: argparse.Namespace) -> int:
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
         print(own(_comparison(rays[0], rays[1], sentences) if len(rays) == 2 else single(rays[0], sentences)))
-    lines = [line for x in rays[-1:] for line in broken(x, wanted)]
+    shipped = (variants[-1].kernels or ("",))[0]
+    lines = reports(rays[-1], wanted, shipped, args.kernel or shipped)
     for line in lines:
-        print(own(line), file=sys.stderr)
+        print(line, file=sys.stderr)
     return WRONG if lines or any(x.faulty for x in rays) else FINE
 
 
@@ -170,12 +175,21 @@ def _cell(counter: Counter, counts: Counts) -> str:
 
 
 def _kernel(kernel: KernelXRay) -> str:
-    """The kernel's whole file, with counts."""
+    """The kernel's whole file, with counts; of a very long one the lines around those with counts."""
     grid, block = (_extent(shape, noun) for shape, noun in ((kernel.grid, "block"), (kernel.block, "thread")))
     times = f", {kernel.launches} launches; the first" if kernel.launches > 1 else ""
     heading = f"{kernel.file}  {kernel.name}{times}: {grid} of {block}"
     own = kernel.files[0]
-    return "\n".join([heading, *_compiled(kernel), _table(own, list(range(1, len(own.text.splitlines()) + 1)))])
+    last = len(own.text.splitlines())
+    lines = range(1, last + 1) if last <= LONGEST_LISTING else _near(own)
+    return "\n".join([heading, *_compiled(kernel), _table(own, lines)])
+
+
+def _near(file: FileXRay) -> list[int]:
+    """The lines with counts, and a few lines around each."""
+    last = len(file.text.splitlines())
+    near = {n + by for n in (*file.lines, *file.calls) for by in range(-AROUND, AROUND + 1)}
+    return [n for n in sorted(near) if 1 <= n <= last]
 
 
 def _extent(shape: Sequence[int], noun: str) -> str:
@@ -193,12 +207,10 @@ def _headers(kernel: KernelXRay) -> list[str]:
     total = kernel.totals.get("warp_instructions", 0)
     parts = []
     for file in kernel.files[1:]:
-        last = len(file.text.splitlines())
-        near = {n + by for n in (*file.lines, *file.calls) for by in range(-AROUND, AROUND + 1)}
         own = add_up(file.lines.values()).get("warp_instructions", 0)
         share = f"{own / total:.0%}" if total else "some"
         heading = f"{file.file}  {share} of the instructions of {kernel.name}"
-        parts.append(f"{heading}\n{_table(file, [n for n in sorted(near) if 1 <= n <= last])}")
+        parts.append(f"{heading}\n{_table(file, _near(file))}")
     return parts
 
 
@@ -275,7 +287,10 @@ def _expected(x: XRay) -> str:
 def _findings(x: XRay) -> str:
     texts = [f"{f.severity}: {f}" for f in x.findings]
     lines = ["findings", *(f"  {text}" for text in texts)] if texts else ["findings: none"]
-    lines += ["printed", *(f"  {text.rstrip()}" for text in x.printed)] if x.printed else []
+    if x.printed:
+        lines += ["printed", *(f"  {shortened(text.rstrip())}" for text in x.printed[:MOST_PRINTED])]
+        rest = len(x.printed) - MOST_PRINTED
+        lines += [f"  … and {counted(rest, 'more line')}: --json has them all"] if rest > 0 else []
     return "\n".join(lines)
 
 

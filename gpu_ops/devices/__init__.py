@@ -59,12 +59,14 @@ def device_statuses() -> tuple[DeviceStatus, ...]:
 
 
 def _simulated_status() -> DeviceStatus:
-    from gpu_ops.devices.nvrtc import supported_architectures
+    from gpu_ops.devices.nvrtc import reason, supported_architectures
 
     try:
         newest = supported_architectures()[-1]
     except DeviceError as error:
         return DeviceStatus("sim", "simulated GPU", False, str(error))
+    if reason():
+        return DeviceStatus("sim", "simulated GPU without NVRTC: shipped kernels at default settings", True)
     return DeviceStatus("sim", f"simulated GPU, sm_75 ({newest} and others as sim:{newest})", True)
 
 

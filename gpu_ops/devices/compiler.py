@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from gpu_ops.devices.compile_process import make
 from gpu_ops.devices.kernel_source import check_files, code_of, flags_of, included_headers, is_shipped, read_source
@@ -19,9 +20,10 @@ from gpu_ops.devices.nvrtc import (
     call_nvrtc,
     header_folders,
     nvrtc_version,
+    reason,
     supported_architectures,
 )
-from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, shortened
+from gpu_ops.errors import DeviceError, Diagnostic, KernelError, LimitReached, plain, shortened
 from gpu_ops.params import Value
 
 FLAGS = ("-std=c++17", "-lineinfo", "-ftz=false", "-fmad=true")
@@ -33,6 +35,11 @@ dialect."""
 _LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
 _PARAM = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)(\s+\.ptr[^,\n]*?)?\s+\w+(?:\[(\d+)\])?\s*(?:,|$)", re.M)
+_VARIABLE = re.compile(
+    r"^(?:\.(?P<linked>visible|weak|extern|common)\s+)?\.(?P<space>const|global)\s[^;={]*?(?P<name>[\w$]+)(?:\[\d*\])?\s*[=;]",
+    re.M,
+)
+_WORD = r"(?<![\w$.%%])%s(?![\w$])"
 _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 
 
@@ -76,6 +83,17 @@ class Compiled:
     symbols: Mapping[str, str]
     key: str = field(repr=False)
 
+    @cached_property
+    def has_variables(self) -> bool:
+        """Whether a loaded module has values of its own: constants, or other variables outside functions. Names of
+        numbers, which no code refers to, do not count."""
+        return any(
+            found["linked"]
+            or found["space"] == "const"
+            or len(re.findall(_WORD % re.escape(found["name"]), self.ptx)) > 1
+            for found in _VARIABLE.finditer(self.ptx)
+        )
+
     def entry(self, name: str) -> Entry:
         """The kernel of that name. Raises KernelError, which names the kernels of the file."""
         symbol = self.symbols.get(name, name)
@@ -100,25 +118,37 @@ def compile_kernel(
     Raises KernelError with NVRTC's diagnostics (file, line, column), DeviceError if NVRTC is not installed or does not
     know the architecture.
     """
-    text, headers = read_source(source, edits), included_headers(source, edits)
-    check_files(source, edits)
-    defines = dict(defines or {})
-    extra = flags_of(text)
-    target = architecture if assemble else architecture.replace("sm_", "compute_")
-    flags = (f"-arch={target}", *FLAGS, *(ASSEMBLER_FLAGS if assemble else ()), *extra)
-    flags += tuple(f"-D{k}={v}" for k, v in sorted(defines.items()))
-    if not is_shipped(source):
-        flags += tuple(f"-I{folder}" for folder in header_folders())
-    parts = [source, text, *flags, str(nvrtc_version()), *(f"{n}\0{t}" for n, t in sorted(headers.items()))]
+    request = request_of(source, architecture, dict(defines or {}), edits, assemble, instances)
+    parts = [source, request.text, *request.flags, str(nvrtc_version())]
+    parts += [f"{n}\0{t}" for n, t in sorted(request.headers.items())]
     parts += [f"instance {name}" for name in instances]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     if key not in _CACHE:
         if architecture not in supported_architectures():
             choices = ", ".join(supported_architectures())
             raise DeviceError(f"NVRTC {_version_text()} does not compile for {architecture}; choose from {choices}.")
-        request = Request(source, text, headers, flags, assemble, tuple(instances))
-        _CACHE[key] = _compile(request, architecture, defines, key, bool(edits))
+        _CACHE[key] = _compile(request, architecture, dict(defines or {}), key, bool(edits))
     return _CACHE[key]
+
+
+def request_of(
+    source: str,
+    architecture: str,
+    defines: Mapping[str, Value],
+    edits: Mapping[str, str] | None,
+    assemble: bool,
+    instances: Sequence[str],
+) -> Request:
+    """The program for the compiler. Raises KernelError where a file includes what it must not."""
+    text, headers = read_source(source, edits), included_headers(source, edits)
+    if edits:
+        check_files(source, edits)
+    target = architecture if assemble else architecture.replace("sm_", "compute_")
+    flags = (f"-arch={target}", *FLAGS, *(ASSEMBLER_FLAGS if assemble else ()), *flags_of(text))
+    flags += tuple(f"-D{k}={v}" for k, v in sorted(defines.items()))
+    if not is_shipped(source):
+        flags += tuple(f"-I{folder}" for folder in header_folders())
+    return Request(source, text, headers, flags, assemble, tuple(instances))
 
 
 def instances_of(source: str, name: str, edits: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -143,6 +173,8 @@ def _compile(request: Request, architecture: str, defines: Mapping[str, Value], 
     except LimitReached as limit:
         raise LimitReached(limit.limit, limit.flag, f"{source}: to compile it") from None
     diagnostics = parse_log(made.log)
+    if isolated:
+        _check_named(request, diagnostics)
     if request.instances and any(d.file == NAMES_OF_INSTANCES for d in diagnostics):
         return _compile(request._replace(instances=()), architecture, defines, key, isolated)  # it says what there is
     if not made.right:
@@ -155,7 +187,19 @@ def _compile(request: Request, architecture: str, defines: Mapping[str, Value], 
 def _made(isolated: bool, request: Request) -> CompileResult:
     """Compile a program; the result depends only on the request and NVRTC's version. A user's program is compiled
     `isolated`, in a separate process."""
-    return (make if isolated else call_nvrtc)(request)
+    return (make if isolated and not reason() else call_nvrtc)(request)
+
+
+def _check_named(request: Request, diagnostics: Sequence[Diagnostic]) -> None:
+    """Raises KernelError where the compiler names another file than those it was given and CUDA's own: its message
+    would show a line of it."""
+    for file in dict.fromkeys(d.file for d in diagnostics):
+        known = file in (request.source, *request.headers, NAMES_OF_INSTANCES) or file.startswith("__nv")
+        if not known and not any(file.startswith(folder) for folder in header_folders()):
+            raise KernelError(
+                f"{request.source} does not compile: an error is in {plain(file, 80)}, which is no header of the "
+                "kernel folders, of CUDA or of a named folder."
+            )
 
 
 def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:

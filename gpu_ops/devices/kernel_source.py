@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Mapping, Sequence
+import stat
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 from gpu_ops.devices.nvrtc import header_folders
@@ -19,20 +23,22 @@ MOST_CHARACTERS = 1 << 20
 """The longest user-defined kernel file."""
 _own: dict[str, str] = {}
 
-_RAW = r'(?<!\w)(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
-_SPLICE = re.compile(rf"({_RAW})|\\[^\S\n]*\n", re.S)
-_TOKEN = re.compile(
-    rf"""
+_SPLICE = re.compile(r"\\[^\S\n]*\n")
+_PIECES = r"""
     (?<=define)[^\S\n]+\w+\(  # with a blank before the bracket it would be another macro
     | (?P<blank>[^\S\n]+|//[^\n]*|/\*.*?\*/)
-    | {_RAW}
-    | (?:u8|[uUL])?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+    | (?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})(?P<raw>\()
+    | (?:u8|[uUL])?(?:"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')UNCLOSED
     | \.?\d(?:[eEpP][+-]|'?[\w.])* | \w+
     | <<=|>>=|<=>|\.\.\.|->\*|<<|>>|[-+*/%&|^=!<>]=|&&|\|\||\+\+|--|->|::|\#\#|\.\*
     | .
-    """,
-    re.S | re.X,
-)
+    """
+_TOKEN = re.compile(_PIECES.replace("UNCLOSED", ""), re.S | re.X)
+_TOKEN_TO_END = re.compile(_PIECES.replace("UNCLOSED", r"|[\"'][^\n]*"), re.S | re.X)
+"""As _TOKEN, with a quote that nothing closes as a string up to the end of its line."""
+_UNCLOSED = re.compile(r"^(?:.* )?[\"'](?= |$)", re.M)
+MOST_RAW = 1000
+"""Raw strings of a file that are looked for."""
 _NAMED = re.compile(r'(?=["<]([^"<>\n]+)[">])')
 _INCLUDE = re.compile(
     r"(?:(?:^#|% :) include|(?<!ifdef )(?<!ifndef )(?<!defined )(?<!defined \( )__has_include)(?:_next)?\b(?: \()?(.*)",
@@ -77,7 +83,7 @@ def keep_own(source: str, text: str | None) -> None:
 
 def is_shipped(source: str) -> bool:
     """Whether a kernel file or a header is part of the product."""
-    return (KERNELS / source).is_file()
+    return _stamp(source) is not None
 
 
 def is_source(source: str) -> bool:
@@ -91,7 +97,22 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
         return edits[source]
     if not is_source(source):
         raise KernelError(f"There is no kernel file {source}; shipped are {', '.join(kernel_files())}.")
-    return _own[source] if source in _own else (KERNELS / source).read_text(encoding="utf-8")
+    return _own[source] if source in _own else _shipped_text(f"{KERNELS}/{source}", _stamp(source))
+
+
+def _stamp(source: str) -> tuple[int, int] | None:
+    """The time and the size of a shipped file, which change with its text; None if there is no such file."""
+    try:
+        found = os.stat(f"{KERNELS}/{source}")
+    except (OSError, ValueError):
+        return None
+    return (found.st_mtime_ns, found.st_size) if stat.S_ISREG(found.st_mode) else None
+
+
+@lru_cache(512)
+def _shipped_text(path: str, stamp: tuple[int, int] | None) -> str:
+    """The text of a file, read once for each of its stamps: a live run plans anew each time."""
+    return Path(path).read_text(encoding="utf-8")
 
 
 def source_of(file: str, edits: Mapping[str, str] | None = None) -> str | None:
@@ -140,9 +161,13 @@ def included_headers(source: str, edits: Mapping[str, str] | None = None) -> dic
 def source_hash(source: str, edits: Mapping[str, str] | None = None) -> str:
     """A hash, 16 hexadecimal digits, of the compiler's input: the tokens of a kernel file and of the headers that
     it includes, and the flags in its leading comment. Comments, blanks and line ends do not count."""
-    text = read_source(source, edits)
+    return _hash_of(read_source(source, edits), tuple(included_headers(source, edits).items()))
+
+
+@lru_cache(256)
+def _hash_of(text: str, headers: tuple[tuple[str, str], ...]) -> str:
     parts = [" ".join(flags_of(text)), code_of(text)]
-    parts += [f"{name}\0{code_of(header)}" for name, header in included_headers(source, edits).items()]
+    parts += [f"{name}\0{code_of(header)}" for name, header in headers]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
@@ -189,8 +214,10 @@ def flags_of(text: str) -> tuple[str, ...]:
 @lru_cache(256)
 def _includes(text: str) -> tuple[str, ...]:
     """Includes, or queries for files, that are not the plain name of a header."""
-    found = []
-    for match in _INCLUDE.finditer(code_of(text)):
+    code, found = code_of(text), []
+    if _UNCLOSED.search(code):  # in code that is left out, NVRTC reads on after the quote or after its line
+        code = f"{code}\n{_code(text, _TOKEN_TO_END)}"
+    for match in _INCLUDE.finditer(code):
         operand = _OPERAND.match(match[1])
         name = (operand[1] or operand[2].replace(" ", "")) if operand else ""
         if not name or _PLACED.match(name):
@@ -207,17 +234,69 @@ def _quoted_names(text: str) -> frozenset[str]:
 @lru_cache(256)
 def code_of(text: str) -> str:
     """The tokens of a file, separated by blanks, with each directive on its own line."""
+    return _code(text, _TOKEN)
+
+
+def _code(text: str, pattern: re.Pattern[str]) -> str:
     lines: list[list[str]] = [[]]
     first = True
-    for match in _TOKEN.finditer(_SPLICE.sub(lambda spliced: spliced[1] or "", text)):
-        token = match[0].strip()
-        if match[0] == "\n":
+    for token, blank in _tokens(text, pattern):
+        if token == "\n":
             if lines[-1][:1] == ["#"]:
                 lines.append([])
             first = True
-        elif match["blank"] is None:
+        elif not blank:
+            token = token.strip()
             if first and token == "#":
                 lines.append([])
             lines[-1].append(token)
             first = False
     return "\n".join(" ".join(line) for line in lines if line)
+
+
+def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
+    """The tokens of a text, and whether each is a blank or a comment. As in C++, a line that ends in a backslash first
+    continues on the next one, except in a raw string."""
+    spliced = Spliced(text)
+    at: int | None = 0
+    while at is not None:
+        start, at = at, None
+        for match in pattern.finditer(spliced.text, start):
+            begin = spliced.before(match.end() - 1) + 1 if match["raw"] else 0
+            end = spliced.end_of_raw(match["mark"], begin) if begin else None
+            if end is not None:
+                yield match[0] + text[begin:end], False
+                at = spliced.after(end)
+                break
+            yield match[0], match["blank"] is not None
+
+
+class Spliced:
+    """A text whose lines that end in a backslash continue on the next one, and the positions of its characters in the
+    original text."""
+
+    def __init__(self, text: str) -> None:
+        self._original = text
+        self._cuts = [match.span() for match in _SPLICE.finditer(text)]
+        removed = [0, *accumulate(end - start for start, end in self._cuts)]
+        self._places = [start - gone for (start, _), gone in zip(self._cuts, removed, strict=False)]
+        self._ends = [end for _, end in self._cuts]
+        self._removed = removed
+        self._raw, self._last = 0, dict[str, int]()
+        self.text = _SPLICE.sub("", text)
+
+    def before(self, place: int) -> int:
+        """The position in the original text."""
+        return place + self._removed[bisect_right(self._places, place)]
+
+    def after(self, place: int) -> int:
+        """The position in this text of one in the original text."""
+        return place - self._removed[bisect_right(self._ends, place)]
+
+    def end_of_raw(self, mark: str, begin: int) -> int | None:
+        """Where a raw string ends in the original text; None where it does not."""
+        close = f'){mark}"'
+        if mark not in self._last:
+            self._raw += 1
+            self._last[mark] = self._original.rfind(close) if self._raw <= MOST_RAW else -1
+        return self._original.find(close, begin) + len(close) if self._last[mark] >= begin else None

@@ -1,4 +1,5 @@
-"""NVRTC itself, in this process: a call, its version, and the architectures it compiles for."""
+"""NVRTC itself, in this process: a call, its version, and the architectures it compiles for; where it is missing, the
+programs that the wheel has."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
+from gpu_ops.devices import shipped_programs
 from gpu_ops.errors import DeviceError
 from gpu_ops.progress import interruptible
 
@@ -37,7 +39,12 @@ class Request(NamedTuple):
 
 
 def call_nvrtc(request: Request) -> CompileResult:
-    """Call NVRTC in this process."""
+    """Call NVRTC in this process. Where it is missing, the result is that of the wheel's build. Raises DeviceError for
+    a program that is not among those."""
+    if (missing := reason()) and shipped_programs.architectures():
+        key = shipped_programs.key_of(request.source, request.text, request.headers, request.flags)
+        program = shipped_programs.find(key, request.flags, request.source, missing)
+        return CompileResult(True, program.log, program.ptx, b"", 0.0, {})
     source, text, headers, flags, assemble, instances = request
     nvrtc = _nvrtc()
     contents = [t.encode() for t in headers.values()]
@@ -95,6 +102,16 @@ def _nvrtc() -> Any:
 
 
 @cache
+def reason() -> str:
+    """Why NVRTC cannot be used here; "" where it can."""
+    try:
+        _nvrtc()
+    except DeviceError as error:
+        return str(error)
+    return ""
+
+
+@cache
 def header_folders() -> tuple[str, ...]:
     """The folders of CUDA's own headers, such as cuda_fp16.h and cuda/std/atomic: of the wheels nvidia-cuda-runtime and
     nvidia-cuda-cccl or of an installed toolkit; none where those are missing."""
@@ -107,14 +124,20 @@ def header_folders() -> tuple[str, ...]:
 
 @cache
 def nvrtc_version() -> tuple[int, int]:
-    """(major, minor). Raises DeviceError if NVRTC is not installed."""
+    """(major, minor), without NVRTC of the one that compiled the shipped programs. Raises DeviceError where neither is
+    installed."""
+    if reason() and shipped_programs.architectures():
+        return shipped_programs.version()
     major, minor = _call(_nvrtc().nvrtcVersion())
     return int(major), int(minor)
 
 
 @cache
 def supported_architectures() -> tuple[str, ...]:
-    """The architectures that NVRTC compiles for here, oldest first: sm_75, …"""
+    """The architectures that NVRTC compiles for here, oldest first: sm_75, …; without NVRTC those of the shipped
+    programs. Raises DeviceError where there is neither."""
+    if reason() and (shipped := shipped_programs.architectures()):
+        return shipped
     return tuple(f"sm_{a}" for a in _call(_nvrtc().nvrtcGetSupportedArchs()))
 
 
@@ -135,4 +158,4 @@ def _blob(size: Any, get: Any, program: Any) -> bytes:
 
 
 def _text(blob: bytes) -> str:
-    return blob.decode(errors="replace").rstrip("\0\n")
+    return blob.decode(errors="replace").replace("\0", "").rstrip("\n")  # logs of several tools have zeros between

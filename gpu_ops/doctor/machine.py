@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpu_ops.devices import device_statuses, open_device
-from gpu_ops.devices.nvrtc import nvrtc_version, supported_architectures
+from gpu_ops.devices.nvrtc import nvrtc_version, reason, supported_architectures
+from gpu_ops.devices.shipped_programs import architectures
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.doctor.window_needs import faults
-from gpu_ops.errors import DeviceError
 from gpu_ops.host import total_memory
 from gpu_ops.report.provenance import library_versions, roofs_json
 
@@ -58,8 +58,8 @@ def transfers_text(abilities: Mapping[str, Any]) -> str:
 
 
 def _nvrtc() -> dict[str, Any]:
-    try:
-        return {"version": ".".join(map(str, nvrtc_version())), "architectures": list(supported_architectures())}
-    except DeviceError as error:
-        macos = " NVIDIA makes none for macOS: only the cpu variants run here." if sys.platform == "darwin" else ""
-        return {"version": None, "reason": f"{error}{macos}"}
+    if missing := reason():
+        macos = " NVIDIA makes none for macOS." if sys.platform == "darwin" else ""
+        shipped = "Simulated GPUs run the shipped kernels at default settings" if architectures() else "Only CPUs run"
+        return {"version": None, "reason": f"{missing}{macos} {shipped}."}
+    return {"version": ".".join(map(str, nvrtc_version())), "architectures": list(supported_architectures())}

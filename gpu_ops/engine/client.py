@@ -201,7 +201,7 @@ class EngineClient:
         """Seconds until the next deadline, or None."""
         due = [self._start_by] if self._child and not self._ready else []
         if self._job:
-            due += [self._job.last_word + self._deadline]
+            due += [self._job.last_word + self._job.patience(self._deadline)]
             due += [] if self._job.cancel_by is None else [self._job.cancel_by]
         return max(min(due) - time.monotonic(), 0.0) if due else None
 
@@ -214,9 +214,9 @@ class EngineClient:
             self._end_child()
             self._finish(Finished(self._job.request.job, cancelled=True))
             self._spawn()
-        elif self._job and now >= self._job.last_word + self._deadline:
+        elif self._job and now >= self._job.last_word + self._job.patience(self._deadline):
             self._end_child()
-            self._fail_job(f"said nothing for {self._deadline:g} s and was stopped")
+            self._fail_job(f"said nothing for {self._job.patience(self._deadline):g} s and was stopped")
             self._spawn()
 
     def _spawn(self) -> None:

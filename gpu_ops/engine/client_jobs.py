@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_ops.engine.about import activity
+from gpu_ops.engine.edits import SILENCE, has_edits
 from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Request
 
 
@@ -24,6 +25,10 @@ class ClientJob:
     sent: int = 0
     last_word: float = 0.0
     cancel_by: float | None = None
+
+    def patience(self, deadline: float) -> float:
+        """The seconds that the engine may be silent at work on it. An edited kernel is the likely reason if it is."""
+        return min(deadline, SILENCE) if has_edits(self.request) else deadline
 
 
 class EarlyAnswers:

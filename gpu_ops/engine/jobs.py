@@ -11,6 +11,7 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.doctor.machine import examine
+from gpu_ops.engine.edits import limits_of_edits
 from gpu_ops.engine.job_channel import PARTS, JobChannel
 from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
 from gpu_ops.engine.messages import (
@@ -217,7 +218,12 @@ def _simulate(channel: JobChannel, request: RunRequest, whole: Input, pick: Pick
         channel.progress(text, int(PARTS * (place + share)), PARTS * len(request.picks))
 
     simulation = Simulation(experiment, request.view, channel.should_stop, report)
-    for piece in simulation.rest() if request.rest else simulation.run(always_part=not request.outputs):
+    pieces = simulation.rest() if request.rest else simulation.run(always_part=not request.outputs)
+    while True:
+        with limits_of_edits(pick):
+            piece = next(pieces, None)
+        if piece is None:
+            return
         _send(channel, request, piece)
 
 

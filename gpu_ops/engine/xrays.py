@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any
 
+from gpu_ops.engine.edits import limits_of_edits
 from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.kernel_messages import ContractAnswer, ContractRequest, XRayAnswer, XRayRequest
-from gpu_ops.errors import KernelError, KernelscopeError, LimitReached
+from gpu_ops.errors import KernelError, KernelscopeError
 from gpu_ops.explaining import comparison
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import XRay, as_dict, xray
@@ -18,8 +19,8 @@ from gpu_ops.own_kernels.checking import hold
 from gpu_ops.progress import Limit, limited, stage
 from gpu_ops.types import Input, Pick
 
-XRAY_SECONDS, CASE_SECONDS, MEMORY = 10.0, 30.0, 2 << 30
-"""The limits of the X-ray of an edited kernel, and of each case of its contract."""
+SECONDS, MEMORY = 30.0, 2 << 30
+"""The limits of each case of a contract."""
 _shipped: list[tuple[Any, XRay]] = []
 """The last X-ray that an edited kernel was compared with, and what it depends on: while a kernel is edited, it is
 compared with the same one again and again."""
@@ -32,8 +33,7 @@ def answer_xray(channel: JobChannel, request: XRayRequest) -> None:
         channel.send(XRayAnswer(request.job, _content(channel, request)))
         return
     try:
-        with limited(Limit(XRAY_SECONDS, MEMORY)):
-            content = _content(channel, request)
+        content = _content(channel, request)
     except KernelError as error:
         content = broken(error)
     channel.send(XRayAnswer(request.job, content))
@@ -45,10 +45,7 @@ def broken(error: KernelError) -> dict[str, Any]:
     problems = [asdict(one) for one in error.diagnostics]
     for one in error.findings:
         problems.append({"file": one.file, "line": one.line, "column": 0, "severity": one.severity, "text": str(one)})
-    reason = str(error)
-    if isinstance(error, LimitReached):
-        reason = reason.removesuffix(f"; {error.flag} allows more.") + " and was stopped."
-    return {"broken": reason, "problems": problems}
+    return {"broken": str(error), "problems": problems}
 
 
 def _content(channel: JobChannel, request: XRayRequest) -> dict[str, Any]:
@@ -77,7 +74,8 @@ def _simulate(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input
     channel.announce(f"simulating {pick.variant} on {request.architecture}")
     filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
     trace = pick is request.pick  # the window shows only counts of the other variant
-    return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
+    with limits_of_edits(pick):
+        return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
 
 
 def _before(channel: JobChannel, request: XRayRequest, against: Pick, part: Input) -> XRay:
@@ -110,7 +108,7 @@ def answer_contract(channel: JobChannel, request: ContractRequest) -> None:
     def within(what: str) -> AbstractContextManager[Limit]:
         place, count = map(int, re.findall(r"\d+", what)[:2])
         channel.progress(f"checking {what}", place - 1, count)
-        return limited(Limit(CASE_SECONDS, MEMORY))
+        return limited(Limit(SECONDS, MEMORY))
 
     try:
         held = hold(filter, variant, pick.edits, pick.device, within)

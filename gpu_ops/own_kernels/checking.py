@@ -7,11 +7,12 @@ import json
 import math
 import os
 import queue
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from gpu_ops import __version__, processes
 from gpu_ops.counters import value_of
@@ -19,11 +20,14 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.kernel_source import read_source
-from gpu_ops.errors import KernelError, KernelscopeError, ParamError, plain, shortened
+from gpu_ops.devices.nvrtc import supported_architectures
+from gpu_ops.errors import DeviceError, KernelError, KernelscopeError, ParamError, plain, shortened
 from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import sample
+from gpu_ops.own_kernels.gate import broken, conditions
 from gpu_ops.own_kernels.sources import with_own_name
+from gpu_ops.own_kernels.watched import GRACE
 from gpu_ops.progress import Limit, limited
 from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.types import Filter, Run, Variant
@@ -36,7 +40,12 @@ SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
 }
 """The input of the counters, for each kind."""
 MOST_FINDINGS = 5
+MOST_WRONG = 10
+OWN_SECONDS = 6.0
+"""The default deadline of a user's kernel: with the start of the process the answer comes within ten seconds."""
 MiB = 1 << 20
+ADDRESSES = 2 << 30
+"""Bytes of addresses that libraries reserve without using them."""
 Limited = Callable[[str], AbstractContextManager[Limit]]
 
 
@@ -53,20 +62,20 @@ class Held:
     @property
     def summary(self) -> str:
         """Such as "77 of 78 cases right"."""
-        text = f"{self.ran - len(self.wrong)} of {self.ran} cases right"
+        text = f"{self.ran - len(self.wrong)} of {self.ran} cases right" if self.cases else "one launch counted"
         return f"{text}; {self.cases - self.ran} more did not run" if self.ran < self.cases else text
 
 
 def hold(filter: Filter, variant: Variant, edits: Mapping[str, str], device: str, within: Limited) -> Held:
     """Hold a variant with edited kernel files to the filter's whole contract on a device. `within(what)` limits each
     case; one that reaches a limit ends the test, because the next ones would as well. A kernel that a cheap case shows
-    wrong is not tried with the long ones."""
+    wrong is not tried with the long ones, and after MOST_WRONG wrong cases with no others."""
     limits = open_device(device).limits
     most = SIMULATED_WORK if is_simulated(device) else math.inf
     cheap, long = covering_cases(filter, variant, limits, most_work=most), long_cases(filter, variant, limits, most)
     cases, wrong, ran = [*cheap, *long], list[str](), 0
     for number, case in enumerate(cases, start=1):
-        if wrong and number > len(cheap):
+        if wrong and number > len(cheap) or len(wrong) == MOST_WRONG:
             break
         with within(f"case {number} of {len(cases)} on {device} ({case})") as limit:
             result = check_case(filter, variant, case, device, edits)
@@ -116,34 +125,50 @@ class Verdict:
     counters: Mapping[str, float] | None = None
     shipped: Mapping[str, float] | None = None
 
+    def __str__(self) -> str:
+        """One line."""
+        sign = self.status if self.status == "right" else self.status.upper()
+        return f"{sign:6}  {plain(self.file)}  {self.cases}" + (f": {shortened(self.text)}" if self.text else "")
+
+    @property
+    def line(self) -> int:
+        """The line of the file that the text begins with; 0 where it names none."""
+        match = re.match(rf"(?:{re.escape(self.file)} does not compile: )?{re.escape(self.file)}:(\d+)", self.text)
+        return int(match[1]) if match else 0
+
 
 @dataclass(frozen=True)
 class Check:
     """What files are held to: the variant of a filter whose first kernel file they replace, simulated on an
-    architecture; seconds and MiB are limits for each case."""
+    architecture; seconds and MiB are limits for each case. `gate` are conditions for the counters of a launch, as for
+    `conditions`; with `contract` the whole contract of the filter is tested too."""
 
     filter: str
     variant: str
     architecture: str = ARCHITECTURES[0]
-    seconds: float = 30.0
+    seconds: float = OWN_SECONDS
     mebibytes: float = 2048.0
+    gate: str = ""
+    contract: bool = True
 
     def key(self, text: str) -> str:
         """A hash of all that the verdict on a file depends on."""
         variant = FILTERS.find(self.filter).variant(self.variant)
         shipped = [read_source(file) for file in variant.kernels]
-        parts = (__version__, self.filter, self.variant, self.architecture, *shipped, text)
+        how = (self.gate, "" if self.contract else "no contract")
+        parts = (__version__, self.filter, self.variant, self.architecture, *how, *shipped, text)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
-    def verdict(self, name: str, text: str) -> Verdict:
-        """Check one file in this process."""
+    def verdict(self, name: str, text: str, begin: Callable[[str], None] = lambda what: None) -> Verdict:
+        """Check one file in this process; `begin` is called before each piece of work that has the limits."""
         filter = FILTERS.find(self.filter)
         variant = filter.variant(self.variant)
         file, hash = variant.kernels[0], self.key(text)
         device = f"sim:{self.architecture}"
 
         def within(what: str) -> AbstractContextManager[Limit]:
-            return limited(Limit(self.seconds, int(self.mebibytes * MiB)))
+            begin(what)
+            return limited(Limit(self.seconds, int(self.mebibytes * MiB), what=f"{name}: {what}"))
 
         def own(text: object) -> str:
             return shortened(with_own_name(text, file, name))
@@ -151,13 +176,14 @@ class Check:
         try:
             with within("compiling"):
                 counted = self._xray(filter, variant, {file: text})
-            held = hold(filter, variant, {file: text}, device, within)
+            held = hold(filter, variant, {file: text}, device, within) if self.contract else Held(0, 0, ())
         except KernelError as error:
             findings = tuple(own(f) for f in error.findings[:MOST_FINDINGS])
             return Verdict(name, hash, "failed", "no case ran", own(error), findings)
         findings = tuple(own(f) for f in counted.findings[:MOST_FINDINGS])
         faults = [f for f in counted.findings if f.severity == "error"]
-        first = held.wrong[-1] if held.reached else (*faults, *held.wrong, "")[0]
+        unmet = broken(counted, conditions(self.gate)) if self.gate else ()
+        first = held.wrong[-1] if held.reached else (*faults, *held.wrong, *unmet, "")[0]
         status: Status = "failed" if held.reached else "wrong" if first else "right"
         numbers = _per_output(counted), _per_output(self._xray(filter, variant, {}))
         return Verdict(name, hash, status, held.summary, own(first), findings, *numbers)
@@ -165,6 +191,22 @@ class Check:
     def _xray(self, filter: Filter, variant: Variant, edits: Mapping[str, str]) -> XRay:
         name, options = SAMPLES[filter.accepts]
         return xray(filter, variant, sample(name, **options), {}, {}, self.architecture, edits)
+
+
+def check_of(filter: str, variant: str | None = None, architecture: str = ARCHITECTURES[0], **how: Any) -> Check:
+    """What files are held to; `how` are further fields of Check. Raises ParamError, DeviceError for a name or a value
+    that does not exist."""
+    if architecture not in supported_architectures():
+        raise DeviceError(f"NVRTC does not know {architecture}; it supports {', '.join(supported_architectures())}.")
+    found = FILTERS.named(filter)
+    if len(found) > 1:
+        raise ParamError(f"{filter} is several filters; name one of {', '.join(f.id for f in found)}.")
+    check = Check(found[0].id, variant_to_replace(found[0], variant).id, architecture, **how)
+    if not 0 < check.seconds < 1e6 or not 0 < check.mebibytes < 1e6:
+        raise ParamError("--deadline and --memory are numbers above 0 and below a million.")
+    if check.gate:
+        conditions(check.gate)
+    return check
 
 
 def _per_output(x: XRay) -> dict[str, float]:
@@ -177,7 +219,7 @@ def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterat
     waiting, same = _grouped(texts)
     workers: dict[str, processes.LineProcess] = {}
     idle: list[processes.LineProcess] = []
-    ends: dict[str, float] = {}
+    begun: dict[str, _Begun] = {}
     jobs = jobs or os.cpu_count() or 1
     try:
         while waiting or workers:
@@ -185,9 +227,9 @@ def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterat
                 name = waiting.pop(0)
                 workers[name] = worker = idle.pop() if idle else processes.LineProcess(SERVE)
                 worker.send({"check": asdict(check), "name": name, "text": texts[name]})
-                ends[name] = time.monotonic() + MOST_SECONDS
+                begun[name] = _Begun("the start", time.monotonic() + START_SECONDS)
             for name, worker in list(workers.items()):
-                verdict = _answer(worker, check, name, texts[name], late=time.monotonic() > ends[name])
+                verdict = _answer(worker, check, name, texts[name], begun)
                 if verdict is None:
                     continue
                 del workers[name]
@@ -202,8 +244,15 @@ def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterat
             worker.end()
 
 
-MOST_SECONDS = 900.0
-"""Seconds after which the process of a file is ended."""
+class _Begun(NamedTuple):
+    """The piece of work that a process has begun, and when it must have ended."""
+
+    what: str
+    end: float
+
+
+START_SECONDS = 60.0
+"""Seconds that a process may take to start."""
 POLL = 0.02
 SERVE = "from gpu_ops.own_kernels.checking import serve; serve()"
 
@@ -216,20 +265,27 @@ def _grouped(texts: Mapping[str, str]) -> tuple[list[str], dict[str, list[str]]]
     return [names[0] for names in groups.values()], {names[0]: names for names in groups.values()}
 
 
-def _answer(worker: processes.LineProcess, check: Check, name: str, text: str, late: bool) -> Verdict | None:
+def _answer(
+    worker: processes.LineProcess, check: Check, name: str, text: str, begun: dict[str, _Begun]
+) -> Verdict | None:
     """The verdict of a process; None while it works."""
+    what, end = begun[name]
     try:
         answer = worker.answers.get(timeout=POLL)
     except queue.Empty:
-        if not late:
+        if time.monotonic() < end:
             return None
         worker.end()
-        return Verdict(
-            name, check.key(text), "failed", "no answer", f"{plain(name)} took more than {MOST_SECONDS:g} s."
-        )
-    if answer is None:
-        return Verdict(name, check.key(text), "failed", "no answer", f"Its process ended {worker.exit_reason()}.")
-    return Verdict(**{**answer, "findings": tuple(answer["findings"])})
+        reason = f"{plain(name)}: {what} took more than {check.seconds:g} s; --deadline allows more."
+    else:
+        if answer is None:
+            reason = f"{plain(name)}: its process ended {worker.exit_reason()} ({what})."
+        elif "begun" in answer:
+            begun[name] = _Begun(answer["begun"], time.monotonic() + check.seconds + GRACE)
+            return None
+        else:
+            return Verdict(**{**answer, "findings": tuple(answer["findings"])})
+    return Verdict(name, check.key(text), "failed", "no answer", reason)
 
 
 def kept(report: Mapping[str, Any], check: Check, texts: Mapping[str, str]) -> dict[str, Verdict]:
@@ -248,7 +304,7 @@ def report_of(check: Check, verdicts: Sequence[Verdict]) -> dict[str, Any]:
     return {
         "schema": "kernelscope-check/1",
         "kernelscope": __version__,
-        **{k: v for k, v in asdict(check).items() if k in ("filter", "variant", "architecture")},
+        **{k: v for k, v in asdict(check).items() if k in ("filter", "variant", "architecture") or k == "gate" and v},
         "files": json.loads(json.dumps([asdict(v) for v in sorted(verdicts, key=lambda v: v.file)])),
     }
 
@@ -261,11 +317,19 @@ def serve() -> None:
     requests, answers = processes.serving()
     while True:
         request = requests.get()
-        check = Check(**request["check"])
+        check, name, text = Check(**request["check"]), request["name"], request["text"]
+        processes.limit_memory(int(check.mebibytes * MiB) + ADDRESSES)
+
+        def begin(what: str) -> None:
+            processes.send(answers, {"begun": what})
+
         try:
-            verdict = check.verdict(request["name"], request["text"])
+            verdict = check.verdict(name, text, begin)
         except Exception as error:  # whatever it is ends this file alone
-            known = isinstance(error, KernelscopeError)
-            text = str(error) if known else f"{type(error).__name__}: {error}"
-            verdict = Verdict(request["name"], check.key(request["text"]), "failed", "no case ran", shortened(text))
+            reason = f"{type(error).__name__}: {error}"
+            if isinstance(error, KernelscopeError):
+                reason = str(error)
+            elif isinstance(error, MemoryError):
+                reason = f"{name} took more than {check.mebibytes:g} MiB of memory; --memory allows more."
+            verdict = Verdict(name, check.key(text), "failed", "no case ran", shortened(reason))
         processes.send(answers, asdict(verdict))

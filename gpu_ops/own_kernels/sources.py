@@ -141,33 +141,42 @@ def _included(text: str) -> Iterator[str]:
 
 
 _GLOBAL = re.compile(r"(?<!\w)__global__(?!\w)")
+_NAME = re.compile(r"(\w+) \(")
+_SIGNS = re.compile(r"[;{}\n]")
 _ATTRIBUTE = re.compile(r"__(?:launch_bounds|maxnreg|cluster_dims|block_size|attribute)__ \(|alignas \(")
+
+
+LONGEST_HEAD = 4000
+"""Characters before a kernel's name, and of its parameters: without limits a hostile file takes minutes."""
 
 
 def declared_kernels(text: str) -> tuple[Declared, ...]:
     """The kernels that a text declares, in order, each once."""
     code = code_of(text)
     found: dict[str, Declared] = {}
-    for match in _GLOBAL.finditer(code):
-        at = match.end()
-        while attribute := _ATTRIBUTE.search(code, at, code.find("(", at) + 1):
+    matches, end = [*_GLOBAL.finditer(code)], 0
+    for number, match in enumerate(matches):
+        at, begin = match.end(), max(match.start() - LONGEST_HEAD, end)
+        last = min([at + LONGEST_HEAD, *(m.start() for m in matches[number + 1 : number + 2])])
+        end = at
+        while attribute := _ATTRIBUTE.search(code, at, code.find("(", at, last) + 1):
             at = _closing(code, attribute.end())
-        name = re.compile(r"(\w+) \(").search(code, at)
-        if name:
+        name = _NAME.search(code, at, last)
+        if name and name[1] not in found:
             inner = code[name.end() : _closing(code, name.end()) - 1]
-            before = re.split(r"[;{}\n]", code[: match.start()])[-1]  # the beginning of this declaration
-            found.setdefault(name[1], Declared(name[1], "template <" in before, tuple(_split(inner))))
+            before = _SIGNS.split(code[begin : match.start()])[-1]  # of this declaration
+            found[name[1]] = Declared(name[1], "template <" in before, tuple(_split(inner)))
     return tuple(found.values())
 
 
 def _closing(code: str, start: int) -> int:
     """The end of the brackets that were opened before `start`."""
-    depth = 1
-    for place in range(start, len(code)):
+    depth, last = 1, min(start + LONGEST_HEAD, len(code))
+    for place in range(start, last):
         depth += {"(": 1, ")": -1}.get(code[place], 0)
         if depth == 0:
             return place + 1
-    return len(code)
+    return last
 
 
 def _split(inner: str) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""Rows compared with one another: speed-ups, and the bars of the fair comparison."""
+"""Rows compared with one another: speed-ups, the bars of the fair comparison, and libraries that are faster than all
+kernels."""
 
 from __future__ import annotations
 
@@ -6,9 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from gpu_ops.errors import KernelscopeError
+from gpu_ops.filters import FILTERS
 from gpu_ops.report.row_kinds import Speedup
 from gpu_ops.report.rows import Comparable, Row
 from gpu_ops.run_key import differences
+from gpu_ops.running.timing import compare
 from gpu_ops.stages import END_TO_END
 from gpu_ops.types import Timing
 
@@ -87,3 +91,38 @@ def _best(id: str, stage: str, rows: Sequence[Row], fits: Callable[[Row], bool])
         return FairBar(id, stage)
     place = min(timed)[1]
     return FairBar(id, stage, place, rows[place].stages[stage])
+
+
+class Lead(NamedTuple):
+    """A library that is faster than every other variant of a job on a device: the indices of its row and of the fastest
+    of the others, and how many times as long that one takes."""
+
+    library: int
+    other: int
+    ratio: float
+
+
+def library_of(row: Row) -> str:
+    """The library that a row's variant calls; "" for kernels and compiled loops, and for unknown variants."""
+    try:
+        return FILTERS.find(row.filter).variant(row.variant).library
+    except KernelscopeError:
+        return ""
+
+
+def library_leads(rows: Sequence[Row]) -> tuple[Lead, ...]:
+    """The libraries that are faster than all kernels and compiled loops of the same job on the same device, by their
+    kernel times: quartile ranges are disjoint, and medians differ by more than 2 %."""
+    groups: dict[tuple[Comparable, str], tuple[list[int], list[int]]] = {}
+    for place, row in enumerate(rows):
+        if row.is_comparable("kernel") and row.ok is not False and not row.simulated:
+            groups.setdefault((row.job, row.device), ([], []))[bool(library_of(row))].append(place)
+    found = []
+    for others, libraries in groups.values():
+        if not others or not libraries:
+            continue
+        library, other = (min(places, key=lambda k: rows[k].stages["kernel"].median) for places in (libraries, others))
+        fastest, next_one = (rows[place].stages["kernel"] for place in (library, other))
+        if compare(fastest, next_one) == "faster":
+            found.append(Lead(library, other, next_one.median / fastest.median))
+    return tuple(found)

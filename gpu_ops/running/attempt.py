@@ -81,6 +81,7 @@ class Attempt:
     plan: Plan | None = None
     bands: Bands | None = None
     timings: dict[str, Timing] = field(default_factory=dict)
+    orders: tuple[How, ...] = ()
 
     @property
     def computed(self) -> bool:
@@ -145,6 +146,7 @@ class Attempt:
         if self.device.clock == "simulated":
             PACE.note(self.run.key, self.task.meta, threads_of(self.plan), execution.elapsed)
         self.keep(execution)
+        self.orders = execution.orders
         if poison is not None:
             return {name: self.session.download(out) for name, out in self.plan.outputs.items()}
         return {
@@ -162,9 +164,15 @@ class Attempt:
         )
 
     def verify_again(self) -> None:
-        """Execute and verify with other poison, on a simulated GPU also in another order of blocks and branches."""
-        simulated = self.device.clock == "simulated"
-        how: How = "reverse" if simulated else "direct"
+        """Execute and verify with other poison, on a simulated GPU also in other orders of blocks and branches."""
+        usual: How = "reverse" if self.device.clock == "simulated" else "direct"
+        for how in (self.orders if self.bands is None else ()) or (usual,):
+            if self.run.ok is not False:
+                self._verify_in(how)
+
+    def _verify_in(self, how: How) -> None:
+        """Execute and verify in this order, with other poison."""
+        known = self.run.findings
         try:
             if self.bands is not None:
                 again = self.bands.run(0, how, inspect=True)
@@ -178,6 +186,8 @@ class Attempt:
             self.mark_wrong(str(error))
             return
         self.check_again(again)
+        if self.run.ok and any(f.severity == "error" for f in self.run.findings[len(known) :]):
+            self.mark_wrong(DEPENDS_ON_ORDER)
 
     def check_again(self, outputs: Mapping[str, np.ndarray[Any, Any]]) -> None:
         """Verify the outputs of a later execution."""

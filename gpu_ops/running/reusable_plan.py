@@ -161,12 +161,13 @@ class ReusablePlan:
         return Input(meta.kind, self.device.download(self.x), axes, "the array", {}, meta.rate, finite=meta.finite)
 
     def _make_plan(self) -> Variant:
-        """The last variant that supports the task, with its plan. Raises ParamError that says why none does."""
+        """The last variant that supports the task, of those that suit it if any does, with its plan. Raises ParamError
+        that says why none does."""
         if self.filter.finite_only and not self.task.meta.finite:
             check_input(self.filter, self._input(), self.task.params)
         self.filter.check(self.task)
         reasons = []
-        for variant in reversed(self._variants):
+        for variant in sorted(reversed(self._variants), key=lambda variant: not variant.suits(self.task)):
             knobs = check_values(variant.knobs, self._knobs, variant.id)
             task = replace(self.task, knobs=knobs)
             if reason := variant.refusal(task):

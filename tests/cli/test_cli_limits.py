@@ -9,7 +9,7 @@ import pytest
 
 from gpu_ops import progress
 from gpu_ops.cli import limits, main
-from gpu_ops.devices.sim.meter import Meter
+from gpu_ops.devices.sim.scheduling.meter import Meter
 
 HEAD = """#include "mean.cuh"
 extern "C" __global__ void mean1d_naive(
@@ -56,7 +56,7 @@ def _simulated_time(monkeypatch: pytest.MonkeyPatch) -> None:
             return seconds[0]
 
     monkeypatch.setattr(Meter, "poll", later)
-    monkeypatch.setattr("gpu_ops.devices.sim.meter.time", Time)
+    monkeypatch.setattr("gpu_ops.devices.sim.scheduling.meter.time", Time)
     monkeypatch.setattr(progress, "time", Time)
 
 

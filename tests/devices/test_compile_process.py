@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from gpu_ops.devices import compile_process, compiler, nvrtc
 from gpu_ops.devices.compile_process import make
-from gpu_ops.errors import DeviceError, KernelError
-from gpu_ops.progress import Cancelled, listening
+from gpu_ops.errors import DeviceError, KernelError, LimitReached
+from gpu_ops.progress import Cancelled, Limit, limited, listening
 
 FLAGS = ("-arch=sm_75", *compiler.FLAGS)
 PLAIN = '#include "own.cuh"\nextern "C" __global__ void k(int* a) { a[0] = ONE; }'
@@ -78,6 +79,24 @@ def test_memory_beyond_the_limit_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_flag_that_nvrtc_does_not_know_is_said() -> None:
     assert "unrecognized option" in make(nvrtc.Request("own.cu", PLAIN, HEADERS, ("--moon",), False)).log
+
+
+@pytest.mark.parametrize("assemble", [False, True])
+def test_it_opens_no_file(assemble: bool, tmp_path: Path) -> None:
+    """Whatever the checks of the text miss."""
+    (tmp_path / "secret.h").write_text("secret word")
+    text = f'#include "{tmp_path}/secret.h"\n{PLAIN}'
+    made = make(nvrtc.Request("own.cu", text, HEADERS, FLAGS, assemble))
+    assert not made.right and "cannot open source file" in made.log and "secret word" not in made.log
+    assert compiled().right
+
+
+def test_a_limit_of_the_work_counts_in_place_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_process, "DEADLINE", 0.0)
+    with limited(Limit(60, 1 << 40)):
+        assert compiled().right
+    with limited(Limit(0.3, 1 << 40)), pytest.raises(LimitReached, match="took more than 0.3 s"):
+        make(nvrtc.Request("own.cu", ENDLESS, {}, FLAGS, False))
 
 
 def test_only_what_a_person_wrote_goes_there(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from tasks import planned
 from wrong import WRONG, Wrong
 
 from gpu_ops.devices.compiler import compile_kernel, parse_log
-from gpu_ops.devices.kernel_source import source_hash
+from gpu_ops.devices.kernel_source import check_files, source_hash
 from gpu_ops.devices.launches import check_arguments, check_constants, check_launch, grid1d, grid2d
 from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.offline import OfflineDevice
@@ -104,6 +104,14 @@ def test_flags_of_a_header_are_used() -> None:
     assert "sin.approx" in fast.ptx
 
 
+HIDDEN = (
+    '// R"(\n#inc\\\nlude "{secret}"\n// )"',
+    '/* R"( */\n#inc\\\nlude "{secret}"\n/* )" */',
+    '#/*R"(*/inc\\\nlude "{secret}"\n//)"',
+    '#if 0\n\' /*\n#endif\n#include "{secret}"\n// */',
+    '#pragma one \' /*\n#include "{secret}"\n// */',
+)
+"""What only a reader finds that takes comments, strings and continued lines as the compiler does."""
 ELSEWHERE = [
     '#include "{secret}"',
     "#include <{secret}>",
@@ -113,6 +121,7 @@ ELSEWHERE = [
     '#define NAME "{secret}"\n#include NAME',
     '#include "../../../../../../../../../..{secret}"',
     '#define aR\nconst char* s = aR"(";\n#incl\\\nude "{secret}"\n// )"',
+    *HIDDEN,
     '#include "border.cuh"',
     '#include "secret.h"',
     '#include "mean1d/secret.h"',
@@ -142,6 +151,18 @@ def test_a_kernel_opens_no_file_but_headers_of_the_kernel_folders(
         compile_kernel(SOURCE, "sm_90", {}, edits, assemble=False)
     assert "secret, word" not in error.value.log and "no storage class" not in str(error.value)
     assert "#error" not in error.value.log
+
+
+@pytest.mark.parametrize("text", HIDDEN)
+def test_the_text_shows_what_a_kernel_would_open(text: str) -> None:
+    with pytest.raises(KernelError, match="includes /etc/secret.h, which is no header of the kernel folders"):
+        check_files(SOURCE, {SOURCE: text.format(secret="/etc/secret.h")})
+
+
+def test_a_message_shows_no_other_file_than_those_of_the_request() -> None:
+    text = '#line 7 "/etc/elsewhere"\nsecret\nextern "C" __global__ void f(float* a) {}'
+    with pytest.raises(KernelError, match="an error is in /etc/elsewhere, which is no header of the kernel folders"):
+        compile_kernel(SOURCE, "sm_90", {}, {SOURCE: text}, assemble=False)
 
 
 @pytest.mark.parametrize(

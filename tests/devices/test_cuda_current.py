@@ -128,6 +128,32 @@ def test_a_plan_on_two_devices_makes_each_current_for_its_own_streams(fake: Fake
     assert [span.peer for span in execution.spans] == ([True, True, False, True, False] if trace else [])
 
 
+NO_VARIABLES = 'constexpr int N = 2; extern "C" __global__ void twice(float* x) { x[threadIdx.x] *= N; }'
+COUNTER = 'static __device__ int done = 0; extern "C" __global__ void count(int* x) { x[0] = atomicAdd(&done, 1); }'
+
+
+def test_a_session_asks_for_nothing_that_its_device_knows(fake: FakeCupy) -> None:
+    """Each live run opens a session: no query of the device, and no module loaded again, except one with variables,
+    which two plans may set to different values."""
+    device = CudaDevice(0)
+    sessions = [device.session({FILE: NO_VARIABLES}) for _ in range(3)]
+    kernels = [session.kernel(FILE, "twice") for session in sessions]
+    assert fake.done["memGetInfo", 0] == 1 and all(s.limits is device.limits for s in sessions)
+    assert fake.done["module.load", 0] == 1 and len({id(k.module) for k in kernels}) == 1
+    for text, name in ((TEXT, "scale"), (COUNTER, "count")):
+        before = fake.done["module.load", 0]
+        apart = [device.session({FILE: text}).kernel(FILE, name) for _ in range(2)]
+        assert fake.done["module.load", 0] == before + 2 and apart[0].module is not apart[1].module
+
+
+def test_the_modules_that_sessions_share_are_few(fake: FakeCupy, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_ops.devices.cuda.device.MOST_MODULES", 2)
+    device = CudaDevice(0)
+    for factor in (2, 3, 4, 2):
+        device.session({FILE: NO_VARIABLES.replace("= 2", f"= {factor}")}).kernel(FILE, "twice")
+    assert fake.done["module.load", 0] == 4
+
+
 def test_two_devices_reach_the_memory_of_each_other(fake: FakeCupy) -> None:
     CudaDevice(0).peer()
     assert fake.done["access to 1", 0] == fake.done["access to 0", 1] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,6 +19,7 @@ from gpu_ops.devices.kernel_source import (
     read_source,
     source_hash,
 )
+from gpu_ops.errors import KernelError
 from gpu_ops.filters import find_filter
 from gpu_ops.report.kernel_age import has_older_kernels
 
@@ -156,6 +158,24 @@ def test_only_the_headers_that_a_kernel_includes_count_through_others_too() -> N
     assert source_hash(NAIVE, border) != source_hash(NAIVE)
 
 
+def test_a_shipped_text_is_read_once_and_again_when_its_file_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gpu_ops.devices.kernel_source.KERNELS", tmp_path)
+    (tmp_path / "own1").mkdir()
+    file = tmp_path / "own1" / "1_a.cu"
+    file.write_text("int a;")
+    assert read_source("own1/1_a.cu") == "int a;"
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "read_text", None)
+        assert read_source("own1/1_a.cu") == "int a;"
+    file.write_text("int more;")
+    assert read_source("own1/1_a.cu") == "int more;"
+    file.unlink()
+    with pytest.raises(KernelError, match="no kernel file"):
+        read_source("own1/1_a.cu")
+
+
 def test_a_header_counts_behind_a_condition_and_by_a_macro_and_when_only_an_edit_has_it() -> None:
     text = '#if 0\n#include "row_span.cuh"\n#endif\n#define MEAN "mean.cuh"\n#include MEAN\n#include <new.cuh>\n'
     text += '#include "missing.cuh"\n// #include "box.cuh"\n'
@@ -194,3 +214,15 @@ def test_flags_in_the_leading_comment_count_and_its_other_words_do_not() -> None
         source_hash(NAIVE, {NAIVE: head + text}) for head in ("", "// What: a sine.\n", "// Flags: -use_fast_math\n")
     )
     assert plain == events != fast
+
+
+def test_raw_strings_and_continued_lines_are_read_as_cpp_reads_them() -> None:
+    for text, code in (
+        ('a R"x(\\\n)" )x" b', 'a R"x(\\\n)" )x" b'),  # a raw string keeps its line ends
+        ('// R"(\n#a\\\nb\n// )"', "# ab"),
+        ("/\\\n* c */ d", "d"),
+        ('"R\\"(" e', '"R\\"(" e'),
+        ('R"(f', 'R"( f'),  # one that does not end is no string
+        ('u8R"a(g)a"h', 'u8R"a(g)a" h'),
+    ):
+        assert code_of(text) == code, text

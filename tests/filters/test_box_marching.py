@@ -73,7 +73,10 @@ def test_the_best_shape_is_taken_where_it_fits_and_a_ring_where_one_fits() -> No
     assert choose(image("uint8", 3), 16, "pixels", large)[0] == Values(3, pack=2)
     assert choose(image("uint8", 5), 16, "pixels", large)[0] == Values(pack=2)
     assert choose(image("uint8", 4), 96, "pixels", large)[1].ring
-    assert choose(image("uint8", 4), 120, "pixels", large) == (Values(planes=2), Shape(16, 20, 2, ring=False))
+    assert choose(image("uint8", 4), 120, "pixels", large) == (Values(planes=2), Shape(32, 16, 2, ring=False))
+    assert choose(image("float32"), 31, "values", large) == (Values(), Shape(8, 10, 1, ahead=2))
+    assert choose(image("uint8", 3), 15, "values", large) == (Values(3, pack=2), Shape(32, 12, 4))
+    assert choose(image("uint8", 3), 31, "values", large) == (Values(3, pack=2), Shape(16, 12, 2))
     assert choose(image("uint8", 3), 64, "pixels", large) == (Values(3, pack=2), Shape(32, 20, 2, ahead=2))
     for dtype, channels in (("uint8", 1), ("uint8", 3), ("uint8", 4), ("uint16", 1), ("float32", 1)):
         assert choose(image(dtype, channels), 128, "pixels", large)[1].ring

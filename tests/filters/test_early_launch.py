@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from gpu_ops.devices.compiler import Compiled
 from gpu_ops.devices.cuda.prepare import early_launch
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.devices.sim.device import SimDevice
@@ -75,3 +77,40 @@ def test_the_first_launch_of_a_plan_waits_for_all_before(id: str, levels: int, r
     early = {step.name for step in steps if isinstance(step, Launch) and step.early}
     marched = {step.name for step in steps if step.name.startswith("level")}
     assert steps[0].name not in early and early == marched - {steps[0].name}
+
+
+FFT_PLANS = (
+    ("fft2d", "fast", (48, 40), {"result": "level"}, {}),
+    ("fft2d", "fast", (128, 128), {"result": "magnitude", "detrend": "constant"}, {"parts": "all"}),
+    ("fft2d", "fast", (48, 40), {"result": "round trip"}, {}),
+    ("fft_mask", "fast", (64, 48), {}, {}),
+    ("fft_mask", "fast", (64, 48), {}, {"parts": "all"}),
+    ("fft1d", "fast", (4096,), {"result": "power density", "segment": 64}, {}),
+    ("fft1d", "four_step", (4096,), {}, {}),
+    ("fft1d", "four_step", (1009,), {}, {}),
+    ("fft1d", "three_step", (4096,), {}, {}),
+    ("fft_batch2d", "fast", (64, 128), {"numbers": "complex"}, {"launches": 2}),
+    ("fft_batch1d", "fast", (4096,), {"numbers": "real"}, {"parts": "all"}),
+    ("fft_batch1d", "fast", (4096,), {"numbers": "complex"}, {"parts": "three"}),
+)
+
+
+def accesses_before_the_wait(compiled: Compiled, name: str) -> list[str]:
+    """The accesses to global memory in a kernel's PTX before it waits for the previous launch; all without a wait."""
+    body = compiled.ptx.partition(f".entry {compiled.entry(name).symbol}(")[2].partition("\n}")[0]
+    return re.findall(r"\b(?:ld|st|atom|red)\.global[\w.]*", body.partition("griddepcontrol.wait")[0])
+
+
+@pytest.mark.parametrize(("id", "variant", "shape", "params", "knobs"), FFT_PLANS)
+def test_early_launches_of_transforms_wait_before_their_first_access(
+    id: str, variant: str, shape: tuple[int, ...], params: dict[str, Any], knobs: dict[str, Any]
+) -> None:
+    filter, device = find_filter(id), OfflineDevice("sm_90")
+    x = device.empty(shape, np.float32)
+    given = {p.name: p.default for p in filter.params} | params
+    knobs = {p.name: p.default for p in filter.variant(variant).knobs} | knobs
+    launches = [step for step in planned(filter, variant, device, x, given, knobs).steps if isinstance(step, Launch)]
+    early = [step for step in launches if step.early]
+    assert early and not launches[0].early
+    for step in early:
+        assert accesses_before_the_wait(step.kernel.compiled, step.kernel.name) == [], step.name

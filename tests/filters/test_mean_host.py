@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -17,9 +18,12 @@ from scipy import ndimage
 from tasks import on
 
 from gpu_ops import progress
+from gpu_ops.devices.limits import limits_of
 from gpu_ops.filters.kit import sums
 from gpu_ops.filters.mean import MEAN1D, MEAN2D, host, peers, reference
-from gpu_ops.task import Meta, Task
+from gpu_ops.filters.mean.fast import scan_steps
+from gpu_ops.plan import Limits
+from gpu_ops.task import Meta, Task, Trial
 from gpu_ops.types import BORDERS, DTYPES
 
 Array = np.ndarray[Any, Any]
@@ -227,3 +231,23 @@ def test_what_peers_cannot_do_is_said() -> None:
     whole, broken = (Task.of(Meta("signal", (9,), "float32", finite), {}) for finite in (True, False))
     scipy = MEAN1D.variant("scipy")
     assert scipy.refusal(whole) is None and "NaN" in (scipy.refusal(broken) or "")
+
+
+def test_a_short_signal_gets_smaller_tiles_and_so_more_blocks() -> None:
+    """Tiles of four vectors a thread would give 1e5 samples to 25 blocks, on 132 multiprocessors."""
+    limits, scan = replace(limits_of("sm_90"), multiprocessors=132), MEAN1D.variant("scan")
+
+    def steps(samples: int, window: int, channels: int = 1) -> int:
+        shape = (samples, channels) if channels > 1 else (samples,)
+        task = Task.of(Meta("signal", shape, "float32"), {"window": window}, {"block": 256}, limits)
+        assert scan.refusal(task) is None
+        return scan_steps(task)
+
+    assert [steps(100_000, 63), steps(100_000_000, 63)] == [1, 4]
+    assert [steps(100_000, 4095), steps(100_000_000, 4095)] == [8, 8]
+    assert [steps(100_000, 63, 2), steps(100_000_000, 63, 2)] == [1, 2]
+    assert {scan_steps(trial_task(trial, limits)) for trial in scan.trials(limits)} == {4}
+
+
+def trial_task(trial: Trial, limits: Limits) -> Task:
+    return Task.of(Meta("signal", trial.shape, trial.dtype), dict(trial.params), dict(trial.knobs), limits)

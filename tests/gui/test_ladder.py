@@ -332,3 +332,24 @@ def test_pictures_are_written(ladder: TimingLadder, tmp_path) -> None:
     for name in ("ladder.png", "ladder.svg"):
         with pytest.raises(InputError, match="choose a folder you may write to"):
             ladder.export(tmp_path / "nowhere" / name)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "order"),
+    [
+        (7e-5, ["serial", "parallel", "cupyx", "naive", "shared"]),
+        (5.5e-5, ["serial", "parallel", "naive", "cupyx", "shared"]),
+        (4e-5, ["serial", "parallel", "naive", "shared", "cupyx"]),
+    ],
+)
+def test_a_library_is_among_the_variants_by_its_time(qtbot, qapp, seconds: float, order: list[str]) -> None:
+    """The fastest one has a sentence as well, which names it and the variant after it."""
+    results = Results()
+    show_rows(results, [row("cupyx", "cuda:0", seconds), *rows()], TITLES | {"cupyx": "CuPy"})
+    view = TimingLadder(results)
+    qtbot.addWidget(view)
+    geometry = view.canvas.geometry_for(1000)
+    assert [line.entry.variant for line in geometry.lines if line.entry] == order
+    notes = [item.text for item in geometry.legend if "CuPy is faster" in item.text]
+    expected = "CuPy is faster than all others on cuda:0: the next, 3 constant + shared, takes 1.30 times as long."
+    assert notes == ([expected] if seconds < 5e-5 else [])

@@ -42,6 +42,24 @@ def test_a_right_kernel_and_wrong_ones(few_cases: None) -> None:
     assert failed.status == "failed" and "mine.cu does not compile: mine.cu:1:1: error" in failed.text
 
 
+def test_a_kernel_that_is_often_wrong_is_not_tried_with_all_cases(
+    few_cases: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "MOST_WRONG", 2)
+    wrong = CHECK.verdict("mine.cu", FILES["barrier.cu"])
+    assert wrong.status == "wrong" and wrong.cases == "0 of 2 cases right; 4 more did not run"
+
+
+def test_conditions_are_part_of_a_check(few_cases: None) -> None:
+    check = replace(CHECK, gate="sectors_per_load <= 4.5")
+    unmet = check.verdict("mine.cu", SHIPPED)
+    assert (unmet.status, unmet.line) == ("wrong", 26)
+    assert unmet.text == "mine.cu:26: error: sectors_per_load is 4.65, required: sectors_per_load <= 4.5"
+    assert replace(check, gate="sectors_per_load <= 4.7").verdict("mine.cu", SHIPPED).status == "right"
+    assert len({CHECK.key("a"), check.key("a"), replace(check, contract=False).key("a")}) == 3
+    assert report_of(check, [])["gate"] == check.gate and "gate" not in report_of(CHECK, [])
+
+
 def test_a_limit_is_no_wrong_result(few_cases: None) -> None:
     text = SHIPPED.replace("__syncthreads();", "__syncthreads(); while (clock64() >= 0) __nanosleep(1);")
     verdict = replace(CHECK, seconds=1.0).verdict("mine.cu", text)
@@ -64,7 +82,30 @@ def test_files_in_processes_of_their_own() -> None:
 def test_a_process_that_dies_ends_its_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checking, "SERVE", "import os; input(); os._exit(7)")
     found = {v.file: v for v in check_files(CHECK, {"a.cu": "a", "b.cu": "b"}, jobs=1)}
-    assert {v.text for v in found.values()} == {"Its process ended with code 7."} and set(found) == {"a.cu", "b.cu"}
+    assert {name: v.text for name, v in found.items()} == {
+        name: f"{name}: its process ended with code 7 (the start)." for name in ("a.cu", "b.cu")
+    }
+
+
+STUCK = """
+from gpu_ops import processes
+requests, answers = processes.serving()
+name = requests.get()["name"]
+processes.send(answers, {"begun": "case 1"})
+if name == "a.cu":
+    import re
+    re.match("(a*)*b", "a" * 60)  # keeps the interpreter's lock, as some calls of libraries do
+import os
+os._exit(3)
+"""
+
+
+def test_a_process_that_hears_nothing_is_ended_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checking, "SERVE", STUCK)
+    monkeypatch.setattr(checking, "GRACE", 0.0)
+    found = {v.file: v.text for v in check_files(replace(CHECK, seconds=0.5), {"a.cu": "a", "b.cu": "b"}, jobs=1)}
+    assert found["a.cu"] == "a.cu: case 1 took more than 0.5 s; --deadline allows more."
+    assert found["b.cu"] == "b.cu: its process ended with code 3 (case 1)."
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -217,6 +217,23 @@ def test_the_command_saves_and_reports(tmp_path: Path, capsys: pytest.CaptureFix
         assert words in capsys.readouterr().err
 
 
+def test_long_files_and_floods_are_shown_in_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loop = 'for (int n = 0; n < 300; ++n) printf("line %d\\n", n);'
+    (tmp_path / "k.cu").write_text("\n" * 4000 + f'extern "C" __global__ void k(int* a) {{ {loop} a[0] = 1; }}')
+    assert main(["xray", str(tmp_path / "k.cu"), "--block", "1", "--arg", "empty:int32:1"]) == 0
+    said = capsys.readouterr().out
+    assert "  line 199\n  … and 100 more lines: --json has them all" in said and "line 200" not in said
+    assert len(said.splitlines()) < 300 and "printf(" in said
+
+
+def test_kernels_are_found_in_hostile_texts() -> None:
+    for text in ("__global__ " * 90_000, "__global__ void k(" * 50_000, 'extern "C" __global__ void ' * 30_000):
+        assert len(declared_kernels(text)) <= 1
+    far = "__global__ void " + "int " * 2_000 + "k(int a) {}"
+    assert declared_kernels(far) == ()
+    assert declared_kernels("__global__ __global__ void k(int a) {}")[0].name == "k"
+
+
 def test_an_array_without_contents_counts_as_changed_whatever_its_memory_had_before(tmp_path: Path) -> None:
     (tmp_path / "same.cu").write_text("__global__ void same(const int* x, int* y) { *y = *x; }\n")
     own = OwnLaunch(read_file(tmp_path / "same.cu"), None, (1, 1, 1), (1, 1, 1), ("ones:int32:1", "empty:int32:1"))

@@ -12,7 +12,7 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.fft.cuda.any_length import line_of
-from gpu_ops.filters.fft.cuda.long_signal import CONVOLVED, PACKED, matrix_of
+from gpu_ops.filters.fft.cuda.long_signal import BOTH, CONVOLVED, PACKED, matrix_of
 from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, largest_prime
 from gpu_ops.params import check_values
 from gpu_ops.plan import Limits
@@ -35,10 +35,11 @@ def test_every_length_has_stages_whose_product_holds_it() -> None:
 
 
 def test_long_signals_are_packed_or_convolved() -> None:
-    for n in (20_000, 10_000_000, 1 << 27, 100_003, 1_000_003):
-        matrix = matrix_of(n, False, 16)
-        assert matrix is not None and matrix.how == (PACKED if n % 2 == 0 else CONVOLVED)
-        assert matrix.size == n // 2 if n % 2 == 0 else 2 * n - 1 <= matrix.size < 2.1 * n
+    for n in (20_000, 10_000_000, 1 << 27, 100_003, 1_000_003, 200_006):
+        matrix, smooth = matrix_of(n, False, 16), largest_prime(n) <= MOST_PRIME
+        assert matrix is not None and matrix.how == (CONVOLVED if n % 2 else PACKED if smooth else BOTH)
+        points = n if n % 2 else n // 2
+        assert matrix.size == points if smooth else 2 * points - 1 <= matrix.size < 2.1 * points
         assert max(matrix.columns.points, matrix.rows.points) <= 16384
 
 
@@ -87,3 +88,19 @@ def test_an_image_is_stored_as_half_a_spectrum_and_once_more() -> None:
 def test_spectrograms_are_stored_in_runs_of_segments(segment: int) -> None:
     counters = counted("fft1d", (64 * segment,), result="spectrogram", segment=segment, overlap=0)
     assert counters["global_store_sectors"] == (segment // 2 + 1) * 64 * 4 // 32
+
+
+@pytest.mark.parametrize("length", [6, 34, 74, 1006])
+@pytest.mark.parametrize("result", ["spectrum", "magnitude"])
+def test_even_lengths_with_large_primes_are_a_convolution_of_half_the_length(length: int, result: str) -> None:
+    filter, device = find_filter("fft1d"), SimDevice("sm_90").session({})
+    x = np.random.default_rng(length).standard_normal(length).astype(np.float32)
+    params = {p.name: p.default for p in filter.params} | {"result": result, "window": "Hann"}
+    knobs = {k.name: k.default for k in filter.variant("four_step").knobs}
+    plan = planned(filter, "four_step", device, device.upload(x), params, knobs)
+    assert [step.name for step in plan.steps][:4] == ["samples", "rows", "columns", "pairs"]
+    assert device.execute(plan).findings == ()
+    meta = Meta("signal", (length,), "float32")
+    expected = filter.reference(Task.of(meta, params).on(x))[result]
+    found = device.download(plan.outputs[result])
+    assert np.abs(found - expected).max() < 2e-6 * np.abs(expected).max()

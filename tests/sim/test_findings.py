@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.devices.sim import schedule
 from gpu_ops.devices.sim.launch import Options
+from gpu_ops.devices.sim.scheduling import schedule
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Finding
 from tests.sim.bench import Case, Empty, Outcome, launch
@@ -58,7 +58,13 @@ FAULTS = {
         "warp instruction that never completes",
         "waits for lanes 1, 2, 4, 5, 7, 8, 10, 11, 13, 14, 16, 17, 19, 20, 22, 23, 25, 26, 28, 29, 31 of the warp",
     ),
-    "inactive_lane": ("shuffle from an inactive lane", "reads from an inactive lane"),
+    "volatile_warp": ("read-after-write hazard within a warp", "of box, which thread"),
+    "volatile_block": ("read-after-write hazard", "of box, which thread 127 wrote with no __syncthreads()"),
+    "flag_without_fence": ("read-after-write hazard", "of box, which thread 32 wrote with no"),
+    "source_not_in_mask": ("shuffle from an inactive lane", "reads from lane 16, which its mask does not name"),
+    "not_in_its_mask": ("lane outside its mask", "executes this with a mask that does not name it"),
+    "lanes_elsewhere": ("warp instruction that never completes", "names lane 16, which ends without executing it"),
+    "inactive_lane": ("shuffle from an inactive lane", "reads from lane 16, inactive; on hardware"),
 }
 WHOLE = {"read_past", "read_before", "two_blocks"}
 """These take as many threads as there are numbers."""

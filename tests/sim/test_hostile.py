@@ -16,6 +16,7 @@ from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.errors import KernelError, LimitReached
+from gpu_ops.plan import Launch, Plan
 from gpu_ops.progress import Cancelled, Limit, interruptible, limited, listening
 from tests.sim.bench import FILE, Case, Outcome, launch
 from tests.sim.table import text
@@ -56,6 +57,21 @@ def test_what_does_not_end_is_stopped_at_the_line_where_it_turns(kernel: str, mo
     )
     assert len(found) == 1 and int(first) <= _line(kernel) <= int(last or first)
     assert found[0].block == (0, 0, 0)
+
+
+def test_a_loop_in_a_header_is_named_where_it_is_called() -> None:
+    header = "#pragma once\n__device__ __forceinline__ void wait(volatile int* flag)\n{\n    while (*flag == 0) {}\n}\n"
+    source = """#include "waits.cuh"
+__device__ __forceinline__ void sync(int* out) { wait(out); }
+extern "C" __global__ void k(int* out) {
+    out[threadIdx.x + 1] = 1;
+    sync(out);
+}
+"""
+    session = SimDevice("sm_75", Options(budget=20_000)).session({FILE: source, "tests/waits.cuh": header})
+    step = Launch(session.kernel(FILE, "k"), (1, 1, 1), (32, 1, 1), (session.upload(np.zeros(33, np.int32)),))
+    with pytest.raises(LimitReached, match="kernel.cu:2: the kernel, which turns in line 4 of waits.cuh, called"):
+        session.execute(Plan((step,), {}))
 
 
 def test_memory_has_a_limit_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,3 +179,16 @@ def test_ctrl_c_is_heard_while_a_call_goes_on() -> None:
     done.set()
     for thread in progress._abandoned_threads:
         thread.join()
+
+
+def test_calls_that_double_at_each_level_are_refused_at_once() -> None:
+    levels = "".join(
+        f"__device__ __noinline__ float f{n}(float a) {{ return f{n - 1}(a) + f{n - 1}(a + {n}); }}\n"
+        for n in range(1, 24)
+    )
+    head = "__device__ __noinline__ float f0(float a) { return a * 2; }\n"
+    kernel = 'extern "C" __global__ void twice(float* out) { out[0] = f23(out[1]); }'
+    with pytest.raises(
+        KernelError, match=r"twice has [\d,]{10,} instructions with all functions that it calls, too many"
+    ):
+        SimDevice().session({FILE: head + levels + kernel}).kernel(FILE, "twice")

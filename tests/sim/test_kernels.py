@@ -9,8 +9,8 @@ import pytest
 from lanes import daily_subset
 
 from gpu_ops.devices.sim import launch as runs
-from gpu_ops.devices.sim import schedule
 from gpu_ops.devices.sim.launch import Options
+from gpu_ops.devices.sim.scheduling import schedule
 from tests.sim.bench import Case, launch
 from tests.sim.cases import TABLE
 from tests.sim.compare import deviations
@@ -35,6 +35,13 @@ def test_kernel_in_another_order(row: Entry) -> None:
     architecture = next(a for a in ARCHITECTURES if int(a[3:]) >= row.capability)
     outcome = launch(given, f"sim:{architecture}", Options(reverse=True))
     assert deviations(row, given, expected, outcome) == []
+
+
+@pytest.mark.parametrize("name", ["barriers.last_block", "barriers.look_back", "barriers.spin_lock", "atomics.swaps"])
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+def test_kernel_whose_blocks_publish_late(name: str, seed: int) -> None:
+    given, expected = TABLE[name].build()
+    assert deviations(TABLE[name], given, expected, launch(given, options=Options(late=seed))) == []
 
 
 @pytest.mark.parametrize("row", SOME)

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.ptx import arithmetic, floating
-from gpu_ops.devices.sim.ptx.flow import Block, spin_blocks
+from gpu_ops.devices.sim.ptx.flow import Block
 from gpu_ops.devices.sim.ptx.inline import flatten
 from gpu_ops.devices.sim.ptx.kernels import plain_name
+from gpu_ops.devices.sim.ptx.loops import spin_blocks
 from gpu_ops.devices.sim.ptx.opcodes import computation
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Place, Reg, Sym, Vec, size_of
 from gpu_ops.devices.sim.ptx.reader import parse

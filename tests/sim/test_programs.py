@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.devices.sim import schedule
+from gpu_ops.devices.sim.scheduling import schedule
 from tests.sim.bench import Case, launch
 from tests.sim.oracle import signed
 

@@ -45,6 +45,32 @@ extern "C\"""",
         "every block reads what the first one reads",
         ("i = (long long)blockIdx.x * blockDim.x + t;", "i = t;"),
     ),
+    "reduce1d.one_pass.missing_fence": (
+        "a block takes its ticket with no fence after its state, which the last block may not see yet",
+        (
+            'extern "C"',
+            """\
+__device__ __forceinline__ bool is_last(unsigned* ticket)
+{
+    __shared__ bool last;
+    if (threadIdx.x == 0) last = atomicInc(ticket, gridDim.x - 1) == gridDim.x - 1;
+    __syncthreads();
+    return last;
+}
+
+extern "C\"""",
+        ),
+        ("is_last_block(ticket)", "is_last(ticket)"),
+    ),
+    "reduce1d.one_pass.early_ticket": (
+        "a block takes its ticket before it stores its state",
+        (
+            "        if (threadIdx.x == 0) {\n            if (own) partial",
+            "        const bool is_last = step != CHANNELS - 1 || is_last_block(ticket);\n"
+            "        if (threadIdx.x == 0) {\n            if (own) partial",
+        ),
+        ("else if (!is_last_block(ticket)) return;", "else if (!is_last) return;"),
+    ),
     "reduce2d.one_pass.rest_lost": (
         "the samples that fill no read of 16 bytes are lost",
         ("rest = (long long)groups * EACH + thread;", "rest = n;"),
@@ -76,6 +102,25 @@ extern "C\"""",
     "scan1d.look_back.adds_too_far": (
         "sums of tiles that lie before one that knows all are added as well",
         ("if (lane <= last) before += sum;", "before += sum;"),
+    ),
+    "scan1d.look_back.lane_left_out": (
+        "the last lane of a window is left out, which counts only where 32 tiles know no more than their own sums",
+        ("if (lane <= last) before += sum;", "if (lane <= last && lane < 31) before += sum;"),
+    ),
+    "scan1d.look_back.first_window_only": (
+        "the look-back ends after one window, although no tile in it knows the sum of all before",
+        ("if (ends) return warp_total(before);", "return warp_total(before);"),
+    ),
+    "scan1d.look_back.does_not_wait": (
+        "a tile adds what its predecessors have published so far",
+        ("while (__any_sync(WHOLE_WARP, status == 0));", "while (__any_sync(WHOLE_WARP, false));"),
+    ),
+    "scan1d.look_back.prefix_too_early": (
+        "a tile publishes its own sum as if it were that of all tiles before it as well",
+        (
+            "publish(own + tile * SLOT, (double)all, first + AGGREGATE);",
+            "publish(own + tile * SLOT, (double)all, first + INCLUSIVE_PREFIX);",
+        ),
     ),
     "scan1d.warp.carry_in_float": (
         "the sum before a tile passes through float",

@@ -11,6 +11,7 @@ from PySide6.QtGui import QFontMetricsF
 from app.base.numbers import NONE
 from app.base.terms import stage_column, stage_name
 from app.models.results.entry import Entry, FairBar
+from app.models.results.leads import in_order_of_time, lead_notes
 from app.models.results.results import Results
 from app.models.results.rungs import rung_sentences
 from app.views.timing.ladder_axis import Axis, axis_for
@@ -125,7 +126,7 @@ class Builder:
         self.unit = font.height()
         self.margin = self.unit * 0.6
         self.entries = results.entries()
-        self.measured = [e for e in self.entries if not e.simulated]
+        self.measured = in_order_of_time([e for e in self.entries if not e.simulated])
         self.simulated = [e for e in self.entries if e.simulated]
         bars = results.fair_bars()
         self.fair = bars if any(b.seconds for b in bars) else ()
@@ -211,7 +212,7 @@ class Builder:
             items.append(LegendItem(QRectF(x, top, width, self.unit), kind, text))
             x += width + gap
         top += self.unit * 1.1 if items else 0.0
-        for note in dict.fromkeys(map(_bound_note, self.entries)):
+        for note in dict.fromkeys([*lead_notes(self.measured), *map(_bound_note, self.entries)]):
             if note:
                 rect = self._wrapped(note, self.margin, top)
                 items.append(LegendItem(rect, "note", note))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import glob
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +14,20 @@ from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.counters import counter_name
 from gpu_ops.devices.compiler import ARCHITECTURES
-from gpu_ops.devices.nvrtc import supported_architectures
-from gpu_ops.errors import FINE, WRONG, DeviceError, InputError, ParamError, plain, shortened
-from gpu_ops.filters import FILTERS
+from gpu_ops.errors import FINE, WRONG, InputError, plain
 from gpu_ops.html import table
 from gpu_ops.io import replacing
-from gpu_ops.own_kernels.checking import COMPARED, Check, Verdict, check_files, kept, report_of, variant_to_replace
+from gpu_ops.own_kernels.checking import (
+    COMPARED,
+    OWN_SECONDS,
+    Check,
+    Verdict,
+    check_files,
+    check_of,
+    kept,
+    report_of,
+)
+from gpu_ops.own_kernels.gate import annotation
 from gpu_ops.own_kernels.sources import read_kernel
 
 STYLE = (
@@ -40,15 +49,23 @@ def add_check(commands: Any) -> None:
     parser.add_argument("--variant", metavar="ID", help="the variant whose kernel they replace (default: the first)")
     parser.add_argument("--gpu", default=ARCHITECTURES[0], metavar="SM", help=f"default {ARCHITECTURES[0]}")
     parser.add_argument("--jobs", type=int, default=0, metavar="N", help="files at a time (default: one per processor)")
-    parser.add_argument("--deadline", type=float, default=30.0, metavar="SECONDS", help="for each case (default 30)")
+    parser.add_argument(
+        "--deadline",
+        type=float,
+        default=OWN_SECONDS,
+        metavar="SECONDS",
+        help=f"for each case (default {OWN_SECONDS:g})",
+    )
     parser.add_argument("--memory", type=float, default=2048.0, metavar="MIB", help="for each case (default 2048)")
+    parser.add_argument("--gate", default="", metavar="CONDITIONS", help="for the counters of a launch, as for xray")
     parser.add_argument("--json", metavar="FILE", help="the report; files that it has are not checked again")
     parser.add_argument("--html", metavar="FILE.html", help="the report as a table for people")
 
 
 def run(args: argparse.Namespace) -> int:
     """Check all files. Exit code 3 where one is not right."""
-    check = _check_of(args)
+    limits = {"seconds": args.deadline, "mebibytes": args.memory}
+    check = check_of(args.filter, args.variant, args.gpu, gate=args.gate, **limits)
     texts = {name: read_kernel(name) for name in _names(args.files)}
     done = kept(_earlier(args.json), check, texts) if args.json and args.json != "-" else {}
     for verdict in done.values():
@@ -72,18 +89,6 @@ def run(args: argparse.Namespace) -> int:
             f"{len(verdicts) - wrong} of {len(verdicts)} right ({check.filter} {check.variant}, {check.architecture})"
         )
     return WRONG if wrong else FINE
-
-
-def _check_of(args: argparse.Namespace) -> Check:
-    if args.gpu not in supported_architectures():
-        raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
-    if not 0 < args.deadline < 1e6 or not 0 < args.memory < 1e6:
-        raise ParamError("--deadline and --memory are numbers above 0 and below a million.")
-    found = FILTERS.named(args.filter)
-    if len(found) > 1:
-        raise ParamError(f"{args.filter} is several filters; name one of {', '.join(f.id for f in found)}.")
-    variant = variant_to_replace(found[0], args.variant)
-    return Check(found[0].id, variant.id, args.gpu, args.deadline, args.memory)
 
 
 def _names(patterns: Sequence[str]) -> list[str]:
@@ -112,10 +117,10 @@ def _earlier(path: str) -> dict[str, Any]:
 
 
 def _say(verdict: Verdict, json_target: str | None, note: str = "") -> None:
-    if json_target == "-":
-        return
-    about = f": {shortened(verdict.text)}" if verdict.text else ""
-    print(f"{SIGNS[verdict.status]:6}  {plain(verdict.file)}  {verdict.cases}{note}{about}", flush=True)
+    if json_target != "-":
+        print(f"{verdict}{note}", flush=True)
+    if verdict.status != "right" and (text := annotation(verdict.file, verdict.line, verdict.text)):
+        print(text, file=sys.stderr)
 
 
 def _rows(verdicts: Sequence[Verdict]) -> list[list[str]]:

@@ -17,9 +17,9 @@ from gpu_ops.cli.xray import single
 from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain, shortened
 from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.sentences import explain
-from gpu_ops.explaining.xray import XRay, as_dict
+from gpu_ops.explaining.xray import as_dict
 from gpu_ops.own_kernels.arguments import FORMS, extents, pairs, summary
-from gpu_ops.own_kernels.gate import Condition, broken, conditions
+from gpu_ops.own_kernels.gate import conditions, reports
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
 from gpu_ops.own_kernels.sources import read_file
 
@@ -54,22 +54,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the launch and print what it did. Exit code 3 when a fault was found."""
-    own = OwnLaunch(
-        read_file(args.file, args.include),
-        args.kernel,
-        extents(args.grid, "--grid"),
-        extents(args.block, "--block"),
-        tuple(args.arg),
-        args.shared,
-        pairs(args.define, "--define", "1"),
-        pairs(args.symbol, "--symbol"),
-    )
     targets = pairs(args.save, "--save")
     wanted = conditions(args.gate) if args.gate else ()
     if wanted and args.device != "sim":
         raise ParamError("--gate needs the counters of a simulated GPU; leave --device out.")
     try:
-        with within_limits(args, f"{own.file.name} on {args.device}"):
+        simulated = not args.device.startswith("cuda")
+        with within_limits(args, f"{plain(Path(args.file).name)} on {args.device}", simulated):
+            own = _launch_of(args)
             if args.device.startswith("cuda"):
                 found = measure(own, args.device, args.careful)
             elif args.device == "sim":
@@ -87,15 +79,25 @@ def run(args: argparse.Namespace) -> int:
         emit(args.json, _json(found))
     if args.json != "-":
         print(_text(own, found))
-    return WRONG if found.xray and (say_broken(found.xray, wanted) or found.xray.faulty) else FINE
-
-
-def say_broken(x: XRay, wanted: tuple[Condition, ...]) -> bool:
-    """Print a line on standard error for each condition that is not met; whether there are any."""
-    lines = broken(x, wanted)
+    if found.xray is None:
+        return FINE
+    lines = reports(found.xray, wanted, own.file.name, args.file)
     for line in lines:
         print(line, file=sys.stderr)
-    return bool(lines)
+    return WRONG if lines or found.xray.faulty else FINE
+
+
+def _launch_of(args: argparse.Namespace) -> OwnLaunch:
+    return OwnLaunch(
+        read_file(args.file, args.include),
+        args.kernel,
+        extents(args.grid, "--grid"),
+        extents(args.block, "--block"),
+        tuple(args.arg),
+        args.shared,
+        pairs(args.define, "--define", "1"),
+        pairs(args.symbol, "--symbol"),
+    )
 
 
 def _save(found: OwnRun, targets: dict[str, str]) -> None:

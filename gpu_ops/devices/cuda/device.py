@@ -42,12 +42,17 @@ from gpu_ops.plan import (
     Execution,
     How,
     Launch,
+    Limits,
     MemoryKind,
     Mode,
     Plan,
     Sampler,
     Span,
 )
+
+MOST_MODULES = 64
+"""The most loaded modules without variables of their own that the sessions of a device share; the oldest is dropped,
+and unloaded with its last kernel."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +79,8 @@ class _Shared:
     """The state shared by all sessions of a device."""
 
     architecture: str
+    limits: Limits
+    modules: dict[str, DeviceObjects] = field(default_factory=dict)
     streams: dict[tuple[int, bool], Any] = field(default_factory=dict)
     peer: _Shared | None = None
     hold: Hold | None = None
@@ -97,10 +104,12 @@ class CudaDevice:
         self._constants: dict[tuple[int, str], bytes] = {}
         self._index = index
         self._peer: CudaDevice | None = None
-        with self.as_current():
-            properties = cupy.cuda.runtime.getDeviceProperties(index)
-            self.limits = limits_of(properties, cupy.cuda.runtime.memGetInfo()[1])
-        self._shared = shared or _Shared(architecture_of(self.limits.capability))
+        if shared is None:  # the query takes a millisecond, and live runs open a session each
+            with self.as_current():
+                properties = cupy.cuda.runtime.getDeviceProperties(index)
+                limits = limits_of(properties, cupy.cuda.runtime.memGetInfo()[1])
+            shared = _Shared(architecture_of(limits.capability), limits)
+        self._shared, self.limits = shared, shared.limits
 
     def as_current(self) -> AsCurrent:
         """Inside the block, this is the thread's current device, and failures of CUDA become this project's errors: see
@@ -223,10 +232,13 @@ class CudaDevice:
         instances = instances_of(source, name, self._edits)
         compiled = compile_kernel(source, self._shared.architecture, defines, self._edits, instances=instances)
         entry = compiled.entry(name)
-        if compiled.key not in self._modules:
-            self._modules[compiled.key] = DeviceObjects(self._index, self._cupy.cuda.function.Module())
-            self._modules[compiled.key].first.load(compiled.cubin)
-        module = self._modules[compiled.key]
+        modules = self._modules if compiled.has_variables else self._shared.modules
+        if compiled.key not in modules:
+            modules[compiled.key] = DeviceObjects(self._index, self._cupy.cuda.function.Module())
+            modules[compiled.key].first.load(compiled.cubin)
+        module = modules[compiled.key]
+        while len(self._shared.modules) > MOST_MODULES:
+            self._shared.modules.pop(next(iter(self._shared.modules)))
         return CudaKernel(name, entry, compiled, module, int(module.first.get_function(entry.symbol).ptr))
 
     @on_its_device

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from gpu_ops.devices.nvrtc import nvrtc_version, supported_architectures
+from gpu_ops.devices.nvrtc import nvrtc_version, reason, supported_architectures
 from gpu_ops.errors import DeviceError
 from gpu_ops.plan import Limits
 
@@ -25,6 +25,8 @@ def limits_of(properties: Mapping[str, Any], memory: int) -> Limits:
 
 def architecture_of(capability: tuple[int, int]) -> str:
     """The newest architecture that NVRTC supports and this device runs: same major, no higher minor."""
+    if missing := reason():
+        raise DeviceError(missing)
     numbers = [int(a[3:]) for a in supported_architectures()]
     compatible = [a for a in numbers if a // 10 == capability[0] and a % 10 <= capability[1]]
     if not compatible:

@@ -8,17 +8,19 @@ import numpy as np
 
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
-from gpu_ops.devices.sim.lanes import Array, Lanes
+from gpu_ops.devices.sim.lanes import Array, Lanes, bits
 from gpu_ops.devices.sim.memory import NO_OWNER, Region, Table
 from gpu_ops.devices.sim.ptx.sites import Site
+from gpu_ops.devices.sim.races import Races
 
 
 class GlobalMemory:
     """The memory that the blocks of a launch may reach. Bounds and alignment are always checked; `checks` adds
-    uninitialised reads and several blocks that write one element."""
+    uninitialised reads, several blocks that write one element, and `races`."""
 
-    def __init__(self, table: Table, findings: Findings, checks: bool) -> None:
-        self.table, self.findings, self.checks = table, findings, checks
+    def __init__(self, table: Table, findings: Findings, races: Races | None) -> None:
+        self.table, self.findings, self.races = table, findings, races
+        self.checks = races is not None
 
     def load(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]:
         """The elements at `address`, in the lanes' frame; zero for invalid addresses."""
@@ -29,6 +31,11 @@ class GlobalMemory:
         index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
         if self.checks and region.allocation is not None and region.allocation.written is not None:
             self._check_initialised(lanes, site, address, region)
+        if self.races is not None:
+            if region.track is not None:
+                self.races.load(lanes, site, region, lanes.active(index) * site.nbytes)
+            if site.is_ordered:
+                self.races.signal(lanes, reads=True, writes=False)
         loaded = region.view(dtype, count).take(index, axis=0)
         return [loaded[..., k] for k in range(count)] if count > 1 else [loaded]
 
@@ -45,8 +52,9 @@ class GlobalMemory:
         index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
         flat = lanes.active(index)
         active = [lanes.active(v) for v in values]
-        region.view(dtype, count)[flat] = np.stack(active, axis=-1) if count > 1 else active[0]
-        self._wrote(lanes, site, region, flat)
+        stored = np.stack(active, axis=-1) if count > 1 else active[0]
+        region.view(dtype, count)[flat] = stored
+        self._wrote(lanes, site, region, flat, stored)
 
     def atomic(
         self,
@@ -71,6 +79,12 @@ class GlobalMemory:
             return result if needs_result else None
         index = (address + (site.offset - region.base)) >> (site.nbytes.bit_length() - 1)
         flat = lanes.active(index)
+        if self.races is not None:
+            if site.releases:
+                self.races.fence(lanes)
+            self.races.signal(lanes, reads=True, writes=True)
+            if region.track is not None:
+                self.races.atomic(lanes, site, region, flat * site.nbytes, not needs_result)
         old = update(region.view(dtype, 1), flat, operation, tuple(lanes.active(v) for v in values), needs_result)
         if self.checks and region.allocation is not None and region.allocation.written is not None:
             self._check_initialised(lanes, site, address, region)
@@ -147,30 +161,72 @@ class GlobalMemory:
                 ),
             )
 
-    def _wrote(self, lanes: Lanes, site: Site, region: Region, index: Array) -> None:
-        """Record which bytes are initialised now, and which block wrote each element."""
+    def _wrote(self, lanes: Lanes, site: Site, region: Region, index: Array, stored: Array) -> None:
+        """Record which bytes are initialised now, and which thread wrote each element."""
         start = index * site.nbytes
         allocation = region.allocation
         if allocation is not None and allocation.written is not None:
             for byte in range(site.nbytes):
                 allocation.written[start + byte] = True
+        if self.races is not None:
+            if site.releases:
+                self.races.fence(lanes)
+            if site.is_ordered:
+                self.races.signal(lanes, reads=False, writes=True)
+            if region.track is not None:
+                self.races.store(lanes, site, region, start)
         if not self.checks or site.is_ordered:
             return
         if region.owners is None:
             region.owners = np.full(-(-len(region.data) // region.itemsize), NO_OWNER, np.int32)
-        mine = (lanes.active(np.broadcast_to(lanes.rows, lanes.shape)) + lanes.layout.first).astype(np.int32)
+        shift = lanes.layout.thread_bits
+        mine = lanes.active(lanes.rows + lanes.layout.first << shift | lanes.threads).astype(np.int32)
         elements = start // region.itemsize
         for step in range(max(1, site.nbytes // region.itemsize)):
             before = region.owners[elements + step]
-            foreign = (before != NO_OWNER) & (before != mine)
+            foreign = (before != NO_OWNER) & ((before ^ mine) >> shift != 0)
             region.owners[elements + step] = mine
             after = region.owners[elements + step]
             clash = np.flatnonzero(foreign | (after != mine))
             if len(clash):
-                first = int(clash[0])
-                rival = int(before[first]) if foreign[first] else int(after[first])
-                text = (
-                    f"writes {region.name}[{int(elements[first])}], which block {rival} writes as well; "
-                    "the final value depends on timing"
-                )
-                self.findings.add("two blocks write one element", site.place, lanes, lanes.places[clash], say(text))
+                at_once = (after[clash] ^ mine[clash]) >> shift != 0
+                apart = foreign[clash] | at_once
+                two = apart if region.track is None else at_once  # `races` knows what orders the earlier ones
+                self._two_blocks(lanes, site, region, elements, clash[two], before, after, foreign)
+                if not apart.all():
+                    self._two_threads(lanes, site, region, index, clash[~apart], after, stored)
+
+    def _two_blocks(
+        self,
+        lanes: Lanes,
+        site: Site,
+        region: Region,
+        elements: Array,
+        clash: Array,
+        before: Array,
+        after: Array,
+        foreign: Array,
+    ) -> None:
+        if len(clash):
+            first = int(clash[0])
+            rival = int(before[first] if foreign[first] else after[first]) >> lanes.layout.thread_bits
+            text = (
+                f"writes {region.name}[{int(elements[first])}], which block {rival} writes as well; "
+                "the final value depends on timing"
+            )
+            self.findings.add("two blocks write one element", site.place, lanes, lanes.places[clash], say(text))
+
+    def _two_threads(
+        self, lanes: Lanes, site: Site, region: Region, index: Array, clash: Array, after: Array, stored: Array
+    ) -> None:
+        """Report threads of one block that write different values to one element at once."""
+        kept = region.view(stored.dtype.type, stored.shape[1] if stored.ndim > 1 else 1)[index[clash]]
+        differs = np.asarray(bits(kept) != bits(stored[clash]))
+        clash = clash[differs.any(axis=-1) if differs.ndim > 1 else differs]
+        if len(clash):
+            first = int(clash[0])
+            rival = int(after[first]) & ((1 << lanes.layout.thread_bits) - 1)
+            what = region.elements(int(index[first]) * site.nbytes + region.base, site.nbytes)
+            text = f"writes {what}, as thread {rival} does at the same time with another value"
+            kind = "write-after-write hazard in global memory"
+            self.findings.add(kind, site.place, lanes, lanes.places[clash], say(text))

@@ -11,7 +11,6 @@ import numpy as np
 
 from gpu_ops.devices.sim import warp
 from gpu_ops.devices.sim.access import GlobalMemory
-from gpu_ops.devices.sim.barriers import NamedBarriers
 from gpu_ops.devices.sim.copies import Copies
 from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.findings import Findings, frame_places
@@ -19,6 +18,7 @@ from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes, whole_mask
 from gpu_ops.devices.sim.printing import format_call, text_at
 from gpu_ops.devices.sim.ptx.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOWS
 from gpu_ops.devices.sim.ptx.sites import Site
+from gpu_ops.devices.sim.scheduling.barriers import NamedBarriers
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.errors import KernelError, counted
 
@@ -249,8 +249,10 @@ class Batch:
 
     # Warp-wide and block-wide operations
 
-    def shuffle(self, lanes: Lanes, site: Site, mode: str, value: Array, by: Array, clamp: Array) -> Any:
-        return warp.shuffle(lanes, site, self.findings, mode, value, by, clamp)
+    def shuffle(
+        self, lanes: Lanes, site: Site, mode: str, value: Array, by: Array, clamp: Array, mask: Array | None
+    ) -> Any:
+        return warp.shuffle(lanes, site, self.findings, mode, value, by, clamp, mask)
 
     def vote(self, lanes: Lanes, mode: str, predicate: Array, mask: Array) -> Array:
         return warp.vote(lanes, mode, predicate, mask)
@@ -266,6 +268,11 @@ class Batch:
 
     def warp_barrier(self, lanes: Lanes, mask: Array) -> None:
         self.shared.warp_barrier(lanes, mask, self.alive)
+
+    def fence(self, lanes: Lanes, in_block: bool) -> None:
+        self.shared.fence(lanes)
+        if self.memory.races is not None and not in_block:
+            self.memory.races.fence(lanes)
 
     def arrive(self, lanes: Lanes, site: Site, number: Array, threads: Array) -> None:
         self.meetings.arrive(lanes, site.place, number, threads)

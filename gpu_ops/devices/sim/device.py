@@ -54,7 +54,12 @@ from gpu_ops.plan import (
 )
 
 DEFAULT_ARCHITECTURE = "sm_75"
-_OPTIONS_OF: Mapping[How, Mapping[str, Any]] = {"reverse": {"reverse": True}, "counted": {"counters": "full"}}
+_OPTIONS_OF: Mapping[How, Mapping[str, Any]] = {
+    "reverse": {"reverse": True},
+    "delayed": {"late": 1},
+    "shuffled": {"late": 2},
+    "counted": {"counters": "full"},
+}
 """What the ways to execute a plan change."""
 
 
@@ -240,9 +245,8 @@ class SimDevice:
                 raise KernelError(f"{step.name} calls a library; the simulated GPU runs kernels only.")
         elapsed = time.perf_counter() - start
         trace_spans = self.timeline(plan) if trace else ()
-        return Execution(
-            elapsed, trace_spans, tuple(findings), tuple(printed), dict(counters), tuple(lines), tuple(traces)
-        )
+        found, text = tuple(findings), tuple(printed)
+        return Execution(elapsed, trace_spans, found, text, dict(counters), tuple(lines), tuple(traces), _orders(plan))
 
     def timeline(
         self,
@@ -296,3 +300,10 @@ class SimDevice:
 
     def synchronize(self) -> None:
         """Launches are done when they return."""
+
+
+def _orders(plan: Plan) -> tuple[How, ...]:
+    """The orders in which results must be the same: if blocks read what others publish, also two in which they publish
+    late."""
+    depends = any(step.kernel.loaded.code.depends for step in plan.steps if isinstance(step, Launch))
+    return ("reverse", "delayed", "shuffled") if depends else ("reverse",)

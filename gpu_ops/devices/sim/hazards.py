@@ -18,6 +18,14 @@ from gpu_ops.devices.sim.lanes import WARP, Array
 
 THREAD = 0xFFFF
 NEVER = -1
+RIVALS = {
+    "read": ("write", "atomic", "volatile write"),
+    "write": ("write", "read", "atomic", "volatile write", "volatile read"),
+    "atomic": ("write", "read"),
+    "volatile read": ("write", "volatile write"),
+    "volatile write": ("write", "read", "volatile write", "volatile read"),
+}
+"""The kinds of accesses, and for each those of other threads that a barrier must separate from it."""
 
 
 class Order:

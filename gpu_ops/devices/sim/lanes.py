@@ -24,6 +24,7 @@ class BatchLayout:
         self.threads = block[0] * block[1] * block[2]
         self.width = -(-self.threads // WARP) * WARP
         self.warps = self.width // WARP
+        self.thread_bits = (self.width - 1).bit_length()
 
     @cached_property
     def numbers(self) -> Array:
@@ -230,3 +231,8 @@ def union(a: Lanes, b: Lanes) -> Lanes:
     """The lanes of both, in the frame of the whole batch."""
     mask = whole_mask(a) | whole_mask(b)
     return Lanes(a.layout, mask=None if np.count_nonzero(mask) == mask.size else mask)
+
+
+def bits(a: Array) -> Array:
+    """An array as unsigned integers of the same bits."""
+    return np.ascontiguousarray(a).view(f"u{a.dtype.itemsize}")

@@ -14,10 +14,13 @@ from gpu_ops.devices.sim.batch import Batch, LaunchData
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
-from gpu_ops.devices.sim.memory import Memory, Region, Table
-from gpu_ops.devices.sim.meter import Meter
+from gpu_ops.devices.sim.memory import MOST_UNITS, Memory, Region, Table, Track
+from gpu_ops.devices.sim.ptx.emit import Code
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, plain_name
-from gpu_ops.devices.sim.schedule import Scheduler
+from gpu_ops.devices.sim.races import Races, Signals
+from gpu_ops.devices.sim.scheduling.late import LateScheduler
+from gpu_ops.devices.sim.scheduling.meter import Meter
+from gpu_ops.devices.sim.scheduling.schedule import Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.devices.sim.traces import Recorder, Tracing
@@ -44,13 +47,15 @@ class Options:
     """How to simulate. `checks` looks for hazards, uninitialised reads and blocks that write the same element, in all
     batches or in a sample; bounds and alignment are always checked. `counters` count by source line; counts of a sample
     are scaled to all batches. `budget` is the maximum number of warp instructions of a launch. `reverse` runs
-    everything in another order, which must not change the result. `coalescing` also counts the transactions of an older
-    GPU. `tracing` records every access of a few warps in the counted batches."""
+    everything in another order, which must not change the result; `late`, a seed, in an order that is adversarial for
+    blocks that read what others publish. `coalescing` also counts the transactions of an older GPU. `tracing` records
+    every access of a few warps in the counted batches."""
 
     checks: Extent = "full"
     counters: Extent = "off"
     budget: float = 2e9
     reverse: bool = False
+    late: int = 0
     coalescing: Rule = "today"
     tracing: Tracing | None = None
 
@@ -65,10 +70,11 @@ def run_launch(
     findings = Findings(loaded.entry.name)
     _check_local(loaded)
     params, regions, textures = _pack(launch, loaded, memory)
-    table = Table([*regions, *variables.values(), *memory.others([*regions, *variables.values()])])
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
-    for region in variables.values():
-        region.owners = None
+    others = memory.others([*regions, *variables.values()])
+    table = Table([*regions, *variables.values(), *others])
+    if options.checks != "off":
+        _track(loaded, {r.name: r for r in regions} | dict(variables), others)
     symbols = {name: region.low for name, region in variables.items()}
     launch_data = LaunchData(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
@@ -77,32 +83,64 @@ def run_launch(
     if options.tracing is not None:
         recorder = Recorder(options.tracing, launch.kernel.compiled.source, table, tuple(variables.values()), names)
     counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
-    done = 0
-    meter = Meter(options.budget, lambda: advance(done, blocks))
+    signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, loaded.code.depends)
+    done, time, sites = 0, 0, loaded.code.sites
+    meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
     for part in _batches(launch, shared_bytes, loaded, options):
         layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks)
         shared = SharedMemory(layout, shared_bytes, loaded.unit, names, findings, part.checks)
         counting = counters if part.weight else None
         if counting is not None:
             counting.weight = part.weight
-        global_memory = GlobalMemory(table, findings, part.checks)
+        shared.time = time
+        races = Races(layout, shared, findings, signals, lambda site: sites[site].place.line) if part.checks else None
+        global_memory = GlobalMemory(table, findings, races)
         batch = Batch(layout, launch_data, global_memory, shared, findings, counting, meter.poll)
         try:
             with np.errstate(all="ignore"):
-                Scheduler(loaded.code, batch, meter, options.reverse).run()
+                _scheduler(loaded.code, batch, meter, options).run()
         except KernelError as error:
             error.findings = tuple(findings.found)
             raise
-        done += layout.blocks
+        done, time = done + layout.blocks, shared.time
         advance(done, blocks)
     _settle(regions)
-    findings.counters = {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed}
+    _count(findings, counters, recorder, {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed})
+    return findings
+
+
+def _count(findings: Findings, counters: Counters | None, recorder: Recorder | None, counts: dict[str, int]) -> None:
+    """Add the counts and traces of a launch to its findings."""
+    findings.counters = counts
     if counters is not None:
         findings.by_place = counters.by_place()
         findings.counters |= totals(findings.by_place) | counters.block_loads()
     if recorder is not None:
         findings.traces = recorder.traces()
-    return findings
+
+
+def _track(loaded: LoadedKernel, named: Mapping[str, Region], others: list[Region]) -> None:
+    """Prepare to find races in what the kernel may both read and write."""
+    regions = [*named.values(), *others]
+    for region in regions:
+        region.owners = region.track = None
+
+    def bases(names: frozenset[str]) -> set[int]:
+        known = {named[name].base for name in names if name in named}
+        return known if names <= named.keys() else {r.base for r in regions}
+
+    both = bases(loaded.reads) & bases(loaded.writes)
+    tracks: dict[int, Track] = {}
+    for region in regions:
+        unit = min(loaded.global_unit, region.itemsize)
+        if region.base in both and len(region.data) <= MOST_UNITS * unit:
+            region.track = tracks.setdefault(region.base, Track(unit, len(region.data)))
+
+
+def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options) -> Scheduler:
+    if options.late:
+        return LateScheduler(code, batch, meter, options.late)
+    return Scheduler(code, batch, meter, options.reverse)
 
 
 def _check_local(loaded: LoadedKernel) -> None:
@@ -128,7 +166,9 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
     """All batches in the order in which they run. The sample is the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     each = _blocks_per_batch(launch, shared_bytes, loaded)
-    if options.reverse:  # at least two batches, so that their order can change
+    # Blocks that wait for one another run at once, and those that wait for earlier ones in order.
+    reverse = options.reverse and not loaded.code.spin_blocks
+    if reverse:  # at least two batches, so that their order can change
         each = min(each, -(-blocks // 2))
     starts = list(range(0, blocks, each))
     inner = range(1, len(starts) - 1)
@@ -143,8 +183,7 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
         )
         for number, start in enumerate(starts)
     ]
-    # Blocks that wait for earlier ones cannot run in the opposite order.
-    return parts[::-1] if options.reverse and not loaded.code.spin_blocks else parts
+    return parts[::-1] if reverse else parts
 
 
 def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel) -> int:

@@ -16,6 +16,10 @@ from gpu_ops.plan import MemoryKind
 
 ALIGNMENT = 512
 NO_OWNER = -1
+NEVER = -1
+THREAD = (1 << 32) - 1
+MOST_UNITS = 1 << 22
+"""Races are not looked for in larger allocations."""
 ADDRESSES = (1 << 64) - 1
 FAR = 1 << 30
 """Messages relate an address only to memory that is nearer than this many bytes."""
@@ -122,10 +126,23 @@ class Memory:
         ]
 
 
+class Track:
+    """The accesses of a launch to an allocation, in units of `unit` bytes: stamps (see `races`) of the last write, of
+    the last read, and of the last read of another thread; the kind of that write, and its site."""
+
+    def __init__(self, unit: int, nbytes: int) -> None:
+        units = -(-nbytes // unit)
+        self.unit = unit
+        self.writes, self.reads, self.others = (np.full(units, NEVER, np.int64) for _ in range(3))
+        self.kinds = np.zeros(units, np.int8)
+        self.sites = np.zeros(units, np.int32)
+
+
 @dataclass(eq=False)
 class Region:
     """Addresses that a kernel may use, low ≤ address < high, with the `name` from its source. `data` are the bytes from
-    address `base` on; `owners` has, for each element, the last block that stored to it in this launch."""
+    address `base` on; `owners` has, for each element, the last block that stored to it in this launch. `track`: its
+    accesses in this launch, where the kernel may both read and write it."""
 
     name: str
     low: int
@@ -135,6 +152,7 @@ class Region:
     itemsize: int
     allocation: Allocation | None = None
     owners: Array | None = None
+    track: Track | None = None
 
     def __post_init__(self) -> None:
         self._views: dict[tuple[Any, int], Array] = {}

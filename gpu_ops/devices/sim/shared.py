@@ -8,8 +8,8 @@ import numpy as np
 
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.findings import WITHIN, Findings, frame_places, say
-from gpu_ops.devices.sim.hazards import AccessLog, Order, SharedAccess
-from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
+from gpu_ops.devices.sim.hazards import RIVALS, AccessLog, Order, SharedAccess
+from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes, bits
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.errors import counted
 
@@ -40,7 +40,8 @@ class SharedMemory:
         self.order = Order(self.blocks, layout.warps)
         self.uneven = False
         units = self.data.shape[1] // unit
-        self.trails = {kind: AccessLog(units, self.blocks) for kind in ("write", "read", "atomic")} if checks else {}
+        self.trails = {kind: AccessLog(units, self.blocks) for kind in RIVALS} if checks else {}
+        self.signals: Array | None = None  # (3, blocks, warps): see `signal`
         self.written = np.zeros((1, units), np.bool_)
         self.all_written = not checks
         self.pending_copies: Array | None = None  # units that an asynchronous copy will write, (blocks, units)
@@ -93,7 +94,33 @@ class SharedMemory:
         within = self.warp_start[rows, mine]
         if self.lane_clocks is not None:
             within = np.maximum(within, self.lane_clocks[rows, mine, threads % WARP, others % WARP])
-        return np.where(mine == its, within, self.order.clocks[rows, mine, its])
+        until = np.where(mine == its, within, self.order.clocks[rows, mine, its])
+        if self.signals is not None:
+            _, released, learned = self.signals
+            until = np.maximum(until, np.minimum(released[rows, its], learned[rows, mine]))
+        return np.asarray(until)
+
+    def fence(self, lanes: Lanes) -> None:
+        """The warps of these lanes order what they access before and after, for the other warps of their blocks."""
+        if self.checks:
+            if self.signals is None:
+                self.signals = np.full((3, *self.warp_start.shape), -1, np.int64)
+            self.time += 1
+            self.signals[0][self._warps(lanes)] = self.time
+
+    def signal(self, lanes: Lanes, released: bool, learned: bool) -> None:
+        """These lanes set a flag or saw one. `signals` has the times of each warp's last fence, of the last one before
+        it set a flag, and of the last flag that it saw."""
+        if self.signals is not None:
+            warps = self._warps(lanes)
+            if released:
+                self.signals[1][warps] = self.signals[0][warps]
+            if learned:
+                self.signals[2][warps] = self.time
+
+    def _warps(self, lanes: Lanes) -> tuple[Array, Array]:
+        rows, threads = (lanes.active(np.broadcast_to(a, lanes.shape)) for a in (lanes.rows, lanes.threads))
+        return rows, threads // WARP
 
     # Accesses
 
@@ -136,8 +163,8 @@ class SharedMemory:
             view[rows, places] = stored
             back = view[rows, places] if self.checks else stored
         if self.checks:
-            differs = _bits(stored) != _bits(back)
-            if differs.any() and not site.is_ordered:
+            differs = bits(stored) != bits(back)
+            if differs.any() and not site.waits:
                 self._overwritten(lanes, site, differs.any(axis=-1) if count > 1 else differs)
 
     def announce(self, lanes: Lanes, site: Site, address: Array, nbytes: int) -> tuple[Lanes, Array | None] | None:
@@ -273,10 +300,13 @@ class SharedMemory:
         """Check an access for conflicts with other threads since the last barrier, and record it."""
         self.time += 1
         touch = self._touch(lanes, address, nbytes)
-        if site.is_ordered:  # its author expects accesses of other threads
+        if site.is_ordered or kind == "atomic":
+            self.signal(lanes, released=kind != "read", learned=site.waits)
+        if site.waits:  # its author expects accesses of other threads
             return touch
-        rivals = {"read": ("write", "atomic"), "write": ("write", "read", "atomic"), "atomic": ("write", "read")}[kind]
-        for rival in rivals:
+        if site.is_ordered:
+            kind = f"volatile {kind}"
+        for rival in RIVALS[kind]:
             log = self.trails[rival]
             if log.newest >= self.start:
                 places, others, same_warp = log.others(touch, self.block_start, self._ordered_until)
@@ -340,8 +370,8 @@ class SharedMemory:
     ) -> None:
         if not len(places):
             return
-        names = {"read": "read", "write": "write", "atomic": "atomic"}
-        did = {"read": "read", "write": "wrote", "atomic": "changed"}[rival]
+        kind, rival_name = kind.removeprefix("volatile "), rival.removeprefix("volatile ")
+        did = {"read": "read", "write": "wrote", "atomic": "changed"}[rival_name]
         size = len(touch.units)
         for within in (False, True):
             selection = np.flatnonzero(same_warp == within)
@@ -349,7 +379,7 @@ class SharedMemory:
                 continue
             first = selection[0]
             missing = "__syncwarp()" if within else "barrier" if self.order.used else "__syncthreads()"
-            title = f"{names[kind]}-after-{names[rival]} hazard" + (WITHIN if within else "")
+            title = f"{kind}-after-{rival_name} hazard" + (WITHIN if within else "")
             text = (
                 f"{site.verb} {self.name(int(touch.units[places[first] % size]) * self.unit)}, which thread "
                 f"{int(others[first])} {did} with no {missing} in between"
@@ -366,7 +396,3 @@ class SharedMemory:
         places = lanes.places[different.reshape(-1)]
         text = f"{site.verb} where another thread writes another value at the same time"
         self.findings.add("write-after-write hazard", site.place, lanes, places, lambda place: text)
-
-
-def _bits(a: Array) -> Array:
-    return np.ascontiguousarray(a).view(f"u{a.dtype.itemsize}")

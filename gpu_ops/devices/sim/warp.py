@@ -46,10 +46,18 @@ class Warps:
 
 
 def shuffle(
-    lanes: Lanes, site: Site, findings: Findings, mode: str, value: Array, by: Array, clamp: Array
+    lanes: Lanes,
+    site: Site,
+    findings: Findings,
+    mode: str,
+    value: Array,
+    by: Array,
+    clamp: Array,
+    mask: Array | None,
 ) -> tuple[Array, Array]:
-    """shfl.sync: the value of another lane, and whether that lane is in the segment. If the other lane is not active,
-    the lane keeps its own value and a finding reports it, because the result on hardware is undefined."""
+    """shfl.sync: the value of another lane, and whether that lane is in the segment. If the other lane is not active or
+    not in `mask` (None: all lanes are), the lane keeps its own value and a finding reports it, because the result on
+    hardware is undefined."""
     warps = Warps(lanes)
     lane = np.arange(WARP)[None, :]
     values = warps.of(value)
@@ -73,12 +81,26 @@ def shuffle(
     source = np.where(inside, source, lane)
     running = np.take_along_axis(warps.active, source, axis=1)
     missing = warps.active & ~running
+    if mask is not None:
+        named = warps.of(mask)
+        running &= (named >> source & 1).astype(np.bool_)
+        missing = warps.active & ~running & ~_outside(warps, site, findings, named)
     if missing.any():
-        places = _places(warps, missing)
-        text = "reads from an inactive lane; on hardware the result is undefined"
+        places, sources = _places(warps, missing), source[missing]
+        why = "which its mask does not name" if np.take_along_axis(warps.active, source, 1)[missing][0] else "inactive"
+        text = f"reads from lane {sources[0]}, {why}; on hardware the result is undefined"
         findings.add("shuffle from an inactive lane", site.place, lanes, places, lambda at: text)
         source = np.where(running, source, lane)
     return warps.back(np.take_along_axis(values, source, axis=1)), warps.back(inside)
+
+
+def _outside(warps: Warps, site: Site, findings: Findings, named: Array) -> Array:
+    """The lanes that the mask they give does not name, which are reported."""
+    outside = np.asarray(warps.active & (named >> np.arange(WARP) & 1 == 0))
+    if outside.any():
+        text = "executes this with a mask that does not name it; on hardware the result is undefined"
+        findings.add("lane outside its mask", site.place, warps.lanes, _places(warps, outside), lambda at: text)
+    return outside
 
 
 def _places(warps: Warps, flags: Array) -> Array:

@@ -78,6 +78,7 @@ ON_SIGNALS = (
         knobs=(fast.SCAN_BLOCK,),
         source="S4",
         largest=fast.scan_largest,
+        trials=fast.scan_trials,
         counts=TILE_LOADS,
         exactness=fast.SCAN_EXACTNESS,
     ),

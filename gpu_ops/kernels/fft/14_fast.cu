@@ -12,6 +12,7 @@
 // Source:  S2
 #include "fft_four_step.cuh"
 #include "fft_pairs.cuh"
+#include "overlapped_launch.cuh"
 
 struct alignas(2 * sizeof(C)) TwoNumbers {
     C first, second;
@@ -20,7 +21,7 @@ struct alignas(2 * sizeof(C)) TwoNumbers {
 // Loads the points of the first stage; those of lines beyond the last one are zero. WIDTH 128: butterflies j and j + 1
 // load their points of equal r in one access.
 __device__ __forceinline__ void load_first(
-    C (&v)[butterflies<FIRST>()][FIRST], const void* __restrict__ x, long long begin, long long stride, int t,
+    C (&v)[butterflies<FIRST>()][FIRST], const void* x, long long begin, long long stride, int t,
     bool inside)
 {
 #pragma unroll
@@ -122,10 +123,11 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_tiles
 }
 #else
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_fast_lines(
-    const void* __restrict__ x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ split_table,
+    const void* x, C* __restrict__ y, const C* __restrict__ table, const C* __restrict__ split_table,
     const C* __restrict__ low, const C* __restrict__ high, unsigned int lines, unsigned int inner, unsigned int middle,
     long long x_outer, long long x_middle, long long x_step, long long y_outer, long long y_middle, long long y_step)
 {
+    overlap_launches();
     const Layout from{inner, middle, x_outer, x_middle, x_step}, to{inner, middle, y_outer, y_middle, y_step};
     const Lane lane = lane_of<LANES_IN>();
     const unsigned int first_line = blockIdx.x * LINES, x_line = first_line + lane.line;

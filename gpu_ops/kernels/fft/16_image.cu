@@ -40,6 +40,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
     const C* __restrict__ turns, int width, int pitch, long long pairs)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_LINES>();
     const int rows = gridDim.z, row = blockIdx.z;
     const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, rows, row};
@@ -50,6 +51,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
     Result* __restrict__ out, int width, int pitch, long long pairs, int apart, int down, int right, R factor, R least)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_LINES>();
     const int height = rows_of_column(), channels = gridDim.y;
     const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, COLUMNS == SECOND_PART ? N : 1};
@@ -86,9 +88,10 @@ typedef SAMPLE Sample;
 
 #if INVERSE
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_image_inverse(
-    const C* __restrict__ z, Sample* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
+    const C* z, Sample* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_POINTS>();
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
     C v[butterflies<FIRST>()][FIRST] = {};
@@ -104,6 +107,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart, const R* __restrict__ window_y,
     const R* __restrict__ window_x, const double* __restrict__ means)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_POINTS>();
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
     const R above = WINDOWED ? window_y[rows.upper] : 1;

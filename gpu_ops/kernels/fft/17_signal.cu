@@ -14,6 +14,7 @@
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
 #include "fft_any_length.cuh"
 #include "fft_results.cuh"
+#include "overlapped_launch.cuh"
 
 typedef Along<ALONG_POINTS, ALONG_POINTS> AlongSegments;
 
@@ -37,6 +38,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(THRE
     const C* __restrict__ spectrum, const R* __restrict__ window, const double* __restrict__ means, long long segments,
     long long hop, R factor, int doubled, int both_sides)
 {
+    overlap_launches();
     constexpr int threads = LINE_THREADS * LINES, bins = LENGTH / 2 + 1, own = (bins + threads - 1) / threads;
     const Lane lane = lane_of<ALONG_POINTS>();
     const Tables tables{circle, chirp, spectrum};
@@ -112,9 +114,10 @@ constexpr int SHARES = 32;
 
 // The mean over all segments of `values` bins, from sums of `pieces` blocks: SHARES threads per value.
 extern "C" __global__ void fft_signal_mean(
-    const double* __restrict__ sums, R* __restrict__ out, int pieces, int values, int channels, double factor,
+    const double* sums, R* __restrict__ out, int pieces, int values, int channels, double factor,
     int doubled, int both_sides)
 {
+    overlap_launches();
     __shared__ double shares[SHARES][32];
     const int value = blockIdx.x * 32 + threadIdx.x;
     double sum = 0;

@@ -13,13 +13,15 @@
 constexpr int PARTS = 2, WIDTH = 64, LOOKUPS = 1;
 #include "fft_any_length.cuh"
 #include "fft_four_step.cuh"
+#include "overlapped_launch.cuh"
 
 typedef Along<ALONG_LINES, ALONG_LINES> AcrossColumns;
 
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_three_step_middle(
-    const C* __restrict__ z, C* __restrict__ y, const C* __restrict__ circle, const C* __restrict__ low,
+    const C* z, C* __restrict__ y, const C* __restrict__ circle, const C* __restrict__ low,
     const C* __restrict__ high, int n1, int n3)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_LINES>();
     const int line = blockIdx.x * LINES + lane.line, column = min(line, n1 * n3 - 1), k1 = column / n3, c = column % n3;
     const long long signal = (blockIdx.z * (long long)gridDim.y + blockIdx.y) * n1 * N * n3;

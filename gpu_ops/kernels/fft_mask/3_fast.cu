@@ -23,6 +23,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     C* z, const C* __restrict__ circle, const C* __restrict__ chirp, const C* __restrict__ spectrum,
     const C* __restrict__ turns, int width, int pitch, long long pairs, R factor)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_LINES>();
     const int rows = gridDim.z, row = blockIdx.z;
     const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, rows, row};
@@ -36,6 +37,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES) fft_mask_fast_
     const C* __restrict__ turns, const R* __restrict__ mask, R* __restrict__ magnitude, int width, int pitch,
     long long pairs, int apart, R factor)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_LINES>();
     const int height = rows_of_column(), channels = gridDim.y;
     const Column column{z, (int)blockIdx.x * LINES + lane.line, width, pitch, pairs, COLUMNS == SECOND_PART ? N : 1};
@@ -66,9 +68,10 @@ typedef SAMPLE Sample;
 
 #if INVERSE
 extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024)) fft_mask_fast_inverse(
-    const C* __restrict__ z, Sample* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
+    const C* z, Sample* __restrict__ out, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_POINTS>();
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
     C v[butterflies<FIRST>()][FIRST] = {};
@@ -83,6 +86,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const Sample* __restrict__ x, C* __restrict__ z, const C* __restrict__ circle, const C* __restrict__ chirp,
     const C* __restrict__ spectrum, int height, int pitch, long long pairs, int apart)
 {
+    overlap_launches();
     const Lane lane = lane_of<ALONG_POINTS>();
     const Rows rows{(long long)blockIdx.x * LINES + lane.line, pairs, apart, height};
     C v[butterflies<FIRST>()][FIRST] = {};

@@ -16,6 +16,7 @@
 #define LAST_PART 4
 #include "fft_any_length.cuh"
 #include "fft_samples.cuh"
+#include "overlapped_launch.cuh"
 
 // Where the pair has point k of a row.
 __device__ __forceinline__ int place_of(int k, int width, int pitch) { return 2 * k <= width ? k : pitch + width - k; }

@@ -268,3 +268,69 @@ KERNEL by_order(const float* a, int* out, int* count) {
     int place = atomicAdd(count, 1);
     out[PICK(i, place)] = i;
 }
+
+// The last warp of a reduction, as it was written when warps ran in lockstep.
+KERNEL volatile_warp(const float* a, float* out, int n) {
+    __shared__ volatile float box[128];
+    PLACE
+    box[t] = i < n ? a[i] : 0;
+    __syncthreads();
+    if (t >= 32) return;
+    float sum = box[t] + box[t + 32] + box[t + 64] + box[t + 96];
+    for (int by = 16; by; by >>= 1) {
+        box[t] = sum;
+        ONLY_RIGHT(__syncwarp();)
+        sum += t < by ? box[t + by] : 0;  //! volatile_warp
+        ONLY_RIGHT(__syncwarp();)
+    }
+    if (t == 0) out[blockIdx.x] = sum;
+}
+
+KERNEL volatile_block(const float* a, float* out, int n) {
+    __shared__ volatile float box[128];
+    PLACE
+    box[t] = i;
+    ONLY_RIGHT(__syncthreads();)
+    if (i < n) out[i] = box[127 - t];  //! volatile_block
+}
+
+// One warp waits for a flag that another sets.
+KERNEL flag_without_fence(const float* a, float* out, int n) {
+    __shared__ float box[32];
+    __shared__ volatile int flag;
+    PLACE
+    if (t == 0) flag = 0;
+    __syncthreads();
+    if (t / 32 == 1) {
+        box[t % 32] = i;
+        __syncwarp();
+        if (t == 32) {
+            ONLY_RIGHT(__threadfence_block();)
+            flag = 1;
+        }
+    } else if (t / 32 == 2) {
+        while (flag == 0) {}
+        ONLY_RIGHT(__threadfence_block();)
+        if (i < n) out[i] = box[t % 32];  //! flag_without_fence
+    }
+}
+
+KERNEL source_not_in_mask(const float* a, float* out, int n) {
+    PLACE
+    const unsigned own = PICK(0xffffffffu, (t & 16) ? 0xffff0000u : 0x0000ffffu);
+    const float other = __shfl_sync(own, a[t], (t + 16) & 31);  //! source_not_in_mask
+    if (i < n) out[i] = other;
+}
+
+KERNEL not_in_its_mask(const float* a, float* out, int n) {
+    PLACE
+    const float other = __shfl_xor_sync(PICK(0xffffffffu, 0x0fffffffu), a[t], 1);  //! not_in_its_mask
+    if (i < n) out[i] = other;
+}
+
+KERNEL lanes_elsewhere(const float* a, float* out, int n) {
+    PLACE
+    float value = a[t];
+    if ((t & 31) < 16) value += __shfl_xor_sync(PICK(0x0000ffffu, 0xffffffffu), value, 8);  //! lanes_elsewhere
+    if (i < n) out[i] = value;
+}

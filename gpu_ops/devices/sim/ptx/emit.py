@@ -15,8 +15,9 @@ import numpy as np
 
 from gpu_ops.devices.sim.ptx import arithmetic, floating
 from gpu_ops.devices.sim.ptx.emit_memory import MemoryOperations
-from gpu_ops.devices.sim.ptx.flow import Block, results, spin_blocks
+from gpu_ops.devices.sim.ptx.flow import Block, results
 from gpu_ops.devices.sim.ptx.inline import Flat, is_special
+from gpu_ops.devices.sim.ptx.loops import spin_blocks, waiting_lines
 from gpu_ops.devices.sim.ptx.opcodes import NUMPY, computation, refused
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -25,7 +26,7 @@ from gpu_ops.progress import advance
 Array = np.ndarray[Any, Any]
 POLLED = 32
 """A block checks for limits after this many instructions."""
-NOTHING = {"membar", "fence", "prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
+NOTHING = {"prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
 NOTHING |= {"griddepcontrol"}
 
 
@@ -58,7 +59,8 @@ class BlockCode:
 @dataclass(frozen=True, eq=False)
 class Code:
     """A kernel ready to run. `zeros` are the initial values of the registers, `numbers` the registers' numbers by name.
-    Lanes in `spin_blocks` may wait for other threads. `live_registers` is the maximum number of registers that are live
+    Lanes in `spin_blocks` may wait for other threads, which publish in `publishers` or have just done so. `depends`:
+    blocks of the grid may read what others publish. `live_registers` is the maximum number of registers that are live
     at once."""
 
     blocks: tuple[BlockCode, ...]
@@ -66,6 +68,8 @@ class Code:
     zeros: tuple[Array, ...]
     sites: tuple[Site, ...]
     spin_blocks: frozenset[int]
+    publishers: frozenset[int]
+    depends: bool
     text: str
     live_registers: int
 
@@ -78,6 +82,8 @@ class Emitter(MemoryOperations):
         names = sorted({r for b in blocks for r in b.uses | b.defines | b.live_in})
         self.numbers = {name: n for n, name in enumerate(names)}
         self.codes = self._codes(names)
+        self.waits = waiting_lines(blocks)
+        self.depends = False
         self.constants: dict[str, Array] = {}
         self.sites: list[Site] = []
         self.text: list[str] = []
@@ -101,9 +107,11 @@ class Emitter(MemoryOperations):
             codes.append(BlockCode(block, text, space, *numbers, live))
         zeros = tuple(np.zeros((1, 1), np.bool_ if self.codes[r] == "p" else self.codes[r]) for r in self.numbers)
         text, live_registers = "\n".join(self.texts), _live_registers(self.blocks)
-        return Code(
-            tuple(codes), self.numbers, zeros, tuple(self.sites), spin_blocks(self.blocks), text, live_registers
-        )
+        spinning, sites = spin_blocks(self.blocks), tuple(self.sites)
+        publishing = [b for b in self.blocks if b.publishes and (b.number, 0) not in self.waits]
+        publishers = frozenset(n for b in publishing for n in (b.number, *b.targets))
+        depends = self.depends and bool(publishers)
+        return Code(tuple(codes), self.numbers, zeros, sites, spinning, publishers, depends, text, live_registers)
 
     # Types
 
@@ -321,7 +329,9 @@ class Emitter(MemoryOperations):
         """An expression for a new site in the functions."""
         ordered = bool({"volatile", "relaxed", "acquire", "release"} & set(line.op))
         is_ordered = ordered and line.op[0] in ("ld", "st")  # atomics are "relaxed" in the newer dialect only
-        self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered))
+        waits = (self.block.number, self.line_number) in self.waits or "acquire" in line.op
+        releases = bool({"release", "acq_rel"} & set(line.op))
+        self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered, waits, releases))
         return f"SITES[{len(self.sites) - 1}]"
 
     HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {**MemoryOperations.HANDLERS, "mov": _move}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpu_ops.devices.sim.atomics import OPERATIONS
-from gpu_ops.devices.sim.ptx.flow import is_named
+from gpu_ops.devices.sim.ptx.flow import is_named, is_strong
 from gpu_ops.devices.sim.ptx.opcodes import NUMPY, refused
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
 
@@ -25,6 +25,7 @@ class MemoryOperations:
 
     if TYPE_CHECKING:
         codes: dict[str, str]
+        depends: bool
 
         def value(self, operand: Operand, code: str) -> str: ...
         def emit(self, text: str) -> None: ...
@@ -63,6 +64,7 @@ class MemoryOperations:
         nbytes = int(code[1:]) * count
         base, offset = self._memory(line, line.args[1], space)
         site = self.site(line, space, offset, "reads", nbytes)
+        self.depends |= is_strong(line) and space != "shared"
         self.emit(f"got = S.load_{space}(L, {site}, {base}, A.{code}, {count})")
         targets = line.args[0].items if isinstance(line.args[0], Vec) else (line.args[0],)
         for place, target in enumerate(targets):
@@ -113,6 +115,7 @@ class MemoryOperations:
         site = self.site(line, space, offset, "changes", int(code[1:]))
         values = ", ".join(self.value(item, code) for item in operands)
         needs_result = has_result and self.is_read(line.args[0])
+        self.depends |= needs_result and space != "shared"
         call = f"S.atomic_{space}(L, {site}, {base}, A.{code}, {operation!r}, [{values}], {needs_result})"
         if needs_result:
             self.assign(line.args[0], call, code)
@@ -137,7 +140,8 @@ class MemoryOperations:
         site = self.site(line, "warp", 0, "shuffles", 4)
         code = self.codes[targets[0].name] if isinstance(targets[0], Reg) and targets[0].name in self.codes else "i4"
         values = ", ".join((self.value(line.args[1], code), *(self.value(a, "i4") for a in line.args[2:4])))
-        self.emit(f"got = S.shuffle(L, {site}, {line.op[2]!r}, {values})")
+        mask = "None" if line.args[-1] == Imm(-1) else self.value(line.args[-1], "i4")
+        self.emit(f"got = S.shuffle(L, {site}, {line.op[2]!r}, {values}, {mask})")
         self.assign(targets[0], "got[0]", code)
         if len(targets) > 1:
             self.assign(targets[1], "got[1]", "p")
@@ -186,6 +190,11 @@ class MemoryOperations:
         elif arrivals or "arrive" in line.op or "red" in line.op:
             raise refused(line)
 
+    def _fence(self, line: Instruction) -> None:
+        """membar.gl · fence.acq_rel.gpu · membar.cta, which orders accesses for the own block only"""
+        if not {"proxy", "cluster", "mbarrier_init"} & set(line.op):
+            self.emit(f"S.fence(L, {'cta' in line.op})")
+
     def _texture(self, line: Instruction) -> None:
         """tex.2d.v4.f32.f32 {r, g, b, a}, [texture, {x, y}]"""
         result, source = line.args[0], line.args[1]
@@ -228,6 +237,8 @@ class MemoryOperations:
         "activemask": _active_mask,
         "bar": _barrier,
         "barrier": _barrier,
+        "membar": _fence,
+        "fence": _fence,
         "tex": _texture,
         "system": _system,
         "trap": _trap,

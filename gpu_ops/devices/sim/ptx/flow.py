@@ -14,6 +14,7 @@ from gpu_ops.progress import advance
 End = Literal["go", "branch", "choose", "exit", "barrier"]
 WARP_SYNC = {"shfl", "vote", "match", "redux"}
 NO_RESULT = {"st", "red", "bar", "barrier", "membar", "fence", "bra", "brx", "exit", "trap", "prefetch", "prefetchu"}
+ORDERED = frozenset({"volatile", "relaxed", "acquire", "release"})
 NO_RESULT |= {"cp", "nanosleep", "discard", "applypriority", "brkpt", "pmevent", "griddepcontrol"}
 
 
@@ -22,7 +23,8 @@ class Block:
     """Instructions that run one after the other. `end` says how the block ends; `targets` are the numbers of the
     successor blocks: for "branch" the target if `chooser` is true, then the other; for "choose" one for each value.
 
-    `syncs_warp`: the block begins with an instruction at which lanes of a warp wait for one another.
+    `syncs_warp`: the block begins with an instruction at which lanes of a warp wait for one another. `publishes`: it
+    consists of one that other blocks of the grid may wait for.
     """
 
     number: int
@@ -33,6 +35,7 @@ class Block:
     negated: bool = False
     place: Place = Place("", 0)
     syncs_warp: bool = False
+    publishes: bool = False
     uses: frozenset[str] = frozenset()
     defines: frozenset[str] = frozenset()
     live_in: frozenset[str] = frozenset()
@@ -100,12 +103,14 @@ def _cut(
                     blocks[-1].lines.append(line)
                 finish("exit", (), line)
             else:
-                if (_is_barrier(line) or _is_warp_sync(line)) and blocks[-1].lines:
+                alone = _is_barrier(line) or _publishes(line)
+                if (alone or _is_warp_sync(line)) and blocks[-1].lines:
                     finish("go", (following,))
                 blocks[-1].syncs_warp |= _is_warp_sync(line)
+                blocks[-1].publishes = _publishes(line)
                 blocks[-1].lines.append(line)
-                if _is_barrier(line):
-                    finish("barrier", (blocks[-1].number + 1,), line)
+                if alone:
+                    finish("barrier" if _is_barrier(line) else "go", (blocks[-1].number + 1,), line)
     if blocks[-1].lines or blocks[-1].number in labels.values():
         finish("exit", ())
     blocks.pop()
@@ -114,6 +119,10 @@ def _cut(
 
 def _is_barrier(line: Instruction) -> bool:
     return line.op[0] in ("bar", "barrier") and not {"warp", "cluster", "arrive"} & set(line.op)
+
+
+def _publishes(line: Instruction) -> bool:
+    return is_strong(line) and line.op[0] != "ld" and line.op[1] != "shared"
 
 
 def is_named(line: Instruction) -> bool:
@@ -174,24 +183,6 @@ def _liveness(blocks: list[Block]) -> None:
                 block.live_out, block.live_in, changed = out, into, True
 
 
-def spin_blocks(blocks: list[Block]) -> frozenset[int]:
-    """Blocks of loops that may wait for other threads: an atomic or a volatile load is in the loop."""
-    watching = {b.number for b in blocks if any(_watches(line) for line in b.lines)}
-    if not watching:
-        return frozenset()
-    onward = [b.targets for b in blocks]
-    back: list[list[int]] = [[] for _ in blocks]
-    for source, targets in enumerate(onward):
-        for target in targets:
-            back[target].append(source)
-    spinning: set[int] = set()
-    for number in sorted(watching):
-        advance(0, 1)
-        if number not in spinning:  # otherwise its loops were found from an earlier block
-            spinning |= reachable(onward, number) & reachable(back, number)
-    return frozenset(spinning)
-
-
 def reachable(edges: Sequence[Sequence[int]], start: int) -> set[int]:
     """Blocks that control reaches from `start` in one or more steps."""
     blocks: set[int] = set()
@@ -204,5 +195,8 @@ def reachable(edges: Sequence[Sequence[int]], start: int) -> set[int]:
     return blocks
 
 
-def _watches(line: Instruction) -> bool:
-    return line.op[0] == "atom" or (line.op[0] == "ld" and bool({"volatile", "relaxed", "acquire"} & set(line.op)))
+def is_strong(line: Instruction) -> bool:
+    """Whether an instruction accesses memory that other threads access at the same time: an atomic, or an access that
+    is volatile or has a memory order."""
+    op = line.op
+    return op[0] in ("atom", "red") or (op[0] in ("ld", "st") and not ORDERED.isdisjoint(op))

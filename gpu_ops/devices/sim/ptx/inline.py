@@ -21,10 +21,14 @@ from gpu_ops.devices.sim.ptx.program import (
     size_of,
 )
 from gpu_ops.errors import KernelError
+from gpu_ops.progress import advance
 
 INTRINSICS = {"vprintf", "__assertfail"}
 """System functions that the simulator implements."""
 DEEPEST = 32
+MOST_LINES = 300_000
+"""Instructions of a kernel after all calls are replaced, because functions that call others twice double at each
+level."""
 
 Line = Instruction | Label | Targets
 
@@ -49,6 +53,11 @@ def flatten(program: Program, kernel: str) -> Flat:
     if function is None or not function.is_entry:
         names = ", ".join(f.name for f in program.functions.values() if f.is_entry) or "none"
         raise KernelError(f'There is no kernel "{kernel}" in the PTX (found: {names}).')
+    if (lines := _expanded(program, function, {}, 0)) > MOST_LINES:
+        raise KernelError(
+            f"{kernel} has {lines:,} instructions with all functions that it calls, too many to simulate; call fewer "
+            "functions, or call them in a loop."
+        )
     in_memory: set[str] = set()
     while True:
         inliner = _Inliner(program, in_memory)
@@ -57,6 +66,27 @@ def flatten(program: Program, kernel: str) -> Flat:
             break
         in_memory |= inliner.mixed
     return Flat(kernel, tuple(function.params), inliner.registers, tuple(inliner.locals), body)
+
+
+def _expanded(program: Program, function: Function, known: dict[str, int], depth: int) -> int:
+    """The lines of a function once its calls are replaced; calls that are too deep, which are refused later, count as
+    one."""
+    if function.name not in known:
+        known[function.name] = len(function.body)
+        calls = (
+            [
+                a.name
+                for line in function.body
+                if isinstance(line, Instruction) and line.op[0] == "call"
+                for a in line.args
+                if isinstance(a, Sym)
+            ]
+            if depth < DEEPEST
+            else []
+        )
+        for callee in filter(None, map(program.functions.get, calls)):
+            known[function.name] += _expanded(program, callee, known, depth + 1)
+    return known[function.name]
 
 
 class _Inliner:
@@ -77,6 +107,7 @@ class _Inliner:
     ) -> list[Line]:
         """The lines of a function. `bound` maps its parameters to the caller's variables; its returns jump to the label
         `leave`, empty for a kernel."""
+        advance(0, 1)
         param_names = {v.name: prefix + v.name for v in function.variables if v.space == "param"} | bound
         local_names = {v.name for v in function.variables if v.space == "local"}
         self.registers |= {prefix + name: type for name, type in function.registers.items()}

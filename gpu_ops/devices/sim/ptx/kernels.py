@@ -15,6 +15,7 @@ from gpu_ops.devices.sim.ptx.emit import Code, Emitter
 from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
 from gpu_ops.devices.sim.ptx.inline import Flat, flatten
 from gpu_ops.devices.sim.ptx.program import Mem, Operand, Program, Sym, Variable, Vec, size_of
+from gpu_ops.devices.sim.ptx.reach import reached
 from gpu_ops.devices.sim.ptx.reader import parse
 
 _KEPT = 256
@@ -25,7 +26,8 @@ _PROGRAMS: OrderedDict[str, Program] = OrderedDict()
 @dataclass(frozen=True, eq=False)
 class LoadedKernel:
     """A kernel that can run. `shared` are (name, first, last + 1) in a block's shared memory, where the dynamic part
-    begins at `dynamic_from`; `unit` is the smallest shared access in bytes; `seconds` is the time of loading."""
+    begins at `dynamic_from`; `unit` is the smallest shared access in bytes, `global_unit` the smallest other one;
+    `reads` and `writes` are the names of what the kernel may access (see `reach`); `seconds` is the time of loading."""
 
     entry: Entry
     program: Program
@@ -37,6 +39,9 @@ class LoadedKernel:
     dynamic_from: int
     unit: int
     local_bytes: int
+    global_unit: int
+    reads: frozenset[str]
+    writes: frozenset[str]
     seconds: float
 
 
@@ -71,9 +76,17 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> Loa
     names = _param_names(read_source(compiled.source, edits), name, len(offsets))
     seconds = time.perf_counter() - start
     entry = replace(entry, resources={"shared_bytes": static_bytes})
-    return LoadedKernel(
-        entry, program, code, offsets, names, param_bytes, shared, static_bytes, _unit(blocks), local_bytes, seconds
-    )
+    unit = _unit(blocks, {"global", "const", "local", "param"})
+    others = _unit(blocks, {"shared", "const", "local", "param"})
+    reads, writes = (_renamed(found, [v.name for v in flat.params], names) for found in reached(blocks))
+    layout = (offsets, names, param_bytes, shared, static_bytes, unit, local_bytes, others)
+    return LoadedKernel(entry, program, code, *layout, reads, writes, seconds)
+
+
+def _renamed(found: frozenset[str], params: list[str], names: tuple[str, ...]) -> frozenset[str]:
+    """Names in the PTX as those in the source."""
+    source = dict(zip(params, names, strict=True))
+    return frozenset(source.get(name, name) for name in found)
 
 
 def _layout(variables: list[Variable], start: int) -> tuple[dict[str, int], int]:
@@ -113,13 +126,13 @@ def _symbols(operand: Operand) -> set[str]:
     return set()
 
 
-def _unit(blocks: list[Block]) -> int:
-    """Bytes of the smallest access that may be to shared memory, at most 4."""
+def _unit(blocks: list[Block], others: set[str]) -> int:
+    """Bytes of the smallest access that is not to the other spaces, at most 4."""
     sizes = [
         size_of(line.op[-1])
         for block in blocks
         for line in block.lines
-        if line.op[0] in ("ld", "st", "atom", "red") and not {"global", "const", "local", "param"} & set(line.op)
+        if line.op[0] in ("ld", "st", "atom", "red") and not others & set(line.op)
     ]
     return min([4, *sizes])
 

@@ -11,7 +11,8 @@ from gpu_ops.devices.sim.ptx.program import Place
 class Site:
     """One instruction that accesses memory. `offset` is added to every address; `verb` is the kind of access.
     `is_ordered`: it is volatile or has a memory order, so its author expects other threads to access the same
-    memory."""
+    memory. `waits`: it acquires, or is in a loop that ends when its value changes; `releases`: it is a fence as
+    well."""
 
     number: int
     place: Place
@@ -20,3 +21,5 @@ class Site:
     verb: str
     nbytes: int
     is_ordered: bool = False
+    waits: bool = False
+    releases: bool = False

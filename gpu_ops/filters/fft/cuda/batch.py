@@ -43,7 +43,7 @@ WIDE_RADIX = Param(
     choices=(4, 8, 16, 32),
     tries=(8, 16, 32),
     unit="points",
-    help="points per butterfly, at most; 32 where 16 would take more than three stages",
+    help="points per butterfly, at most; more than 16 only where 16 would take more than three stages",
 )
 TOGETHER = Param(
     "together",
@@ -287,10 +287,11 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
     several, image = limits.several_values(kind, transformed), kind == "image"
     split, packed = Scheme("fft/11_four_step.cu", split=True), Scheme("fft/12_packed.cu", pack=True, split=True)
     mixed = Scheme("fft/13_mixed_radix.cu", any_length=True)
-    fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True, three=True)
+    fast = Scheme("fft/14_fast.cu", pack=True, split=True, any_length=True, tiles=True, three=True, early=True)
     knobs = FAST_BLOCK, RADIX, COLUMNS
     halved: tuple[Shape, ...] = ((64, 32), (20, 45)) if image else ()  # rows of samples that no pairs make
-    fast_knobs = FAST_BLOCK, WIDE_RADIX, COLUMNS, THIRDS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())
+    block = replace(FAST_BLOCK, help="threads per block; fewer for rows where most multiprocessors would be idle")
+    fast_knobs = block, WIDE_RADIX, COLUMNS, THIRDS, TOGETHER, LOOKUPS, WIDTH, *((LAUNCHES,) if image else ())
     ladder = [
         of_way(
             *(way, plan, (BLUESTEIN, BATCH), lengths, *((FAST_SINE_FLOATS,) if way is FAST_SINE else ()), several),

@@ -10,6 +10,7 @@ from gpu_ops.filters.fft.cuda.passes import (
     LINES,
     PAIRS,
     POINTS,
+    SECTOR,
     SINGLES,
     UNPACKED,
     WHOLE,
@@ -27,6 +28,8 @@ from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.plan import Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 
+CACHE_LINE = 128
+"""Bytes of a line of the cache."""
 LARGE, FEW = 128, 3
 """Tiles of at least this side take longer in one launch than in two, unless a third of the multiprocessors has one."""
 
@@ -81,9 +84,12 @@ def plan(scheme: Scheme, device: Device, task: Task) -> Plan:
     elif scheme.transpose:
         _turned_over(passes, batch, y)
     else:
-        # Rows are aligned to cache lines, for columns that are read in such lines.
+        # Rows are aligned to cache lines, for columns that are read in such lines; to sectors where columns take two
+        # launches: 576 against 585 microseconds for 8192 x 8192 samples on an H100.
         lined = batch.across == batch.channels == 1 and not _is_halved(passes, batch)
-        apart = -(-batch.bins // 16) * 16 if lined else batch.bins
+        in_parts = parts_of(batch.height, passes.fit, scheme, task.knobs, SECTOR) is not None
+        aligned = (SECTOR if in_parts else CACHE_LINE) // passes.kind.itemsize
+        apart = -(-batch.bins // aligned) * aligned if lined else batch.bins
         between = passes.empty(batch.rows * batch.across * apart * batch.channels)
         rows(passes, batch, between, apart)
         columns(passes, batch, between, apart, y)

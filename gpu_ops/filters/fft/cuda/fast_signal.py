@@ -167,8 +167,8 @@ def _mean(work: Work, cut: Cut, out: DeviceArray, factor: float, doubled: int) -
     sizes = (*map(np.int32, (blocks, values, cut.channels)), np.float64(factor / cut.count))
     args = (sums, out, *sizes, np.int32(doubled), np.int32(two_sided(work.task)))
     kernel, loops = _kernel(work, cut, line, lines, "fft_signal_mean", "SUMS"), {"sums of blocks": -(-blocks // SHARES)}
-    launch = Launch(kernel, grid1d(values, WARP), (WARP, SHARES, 1), args, name="power density", loops=loops)
-    work.steps.append(launch)
+    how: Any = {"name": "power density", "loops": loops, "early": True}
+    work.steps.append(Launch(kernel, grid1d(values, WARP), (WARP, SHARES, 1), args, **how))
 
 
 def operations(task: Task) -> int:

@@ -28,7 +28,7 @@ from gpu_ops.types import Counts, Rule, Trial, Variant
 FILE, MIDDLE = "fft/18_four_step_signal.cu", "fft/20_three_step_signal.cu"
 IDEA = (
     "Four-step FFT of signals: an even length packs pairs of samples, and rows k and n1 - k in one block make bins "
-    "without a third pass; other lengths are a convolution in three launches."
+    "without a third pass; other lengths are a convolution in three launches, of pairs of samples in four."
 )
 STRIP = Param("strip", 8, choices=(2, 4, 8, 16), tries=(2, 8), unit="lines", help="neighbouring lines per block")
 THREADS = 64
@@ -38,9 +38,15 @@ WANTED = 4, 8
 ones."""
 MOST_RATIO = 4
 """The maximum ratio between a side of a matrix and the square root of its size."""
-PACKED, CONVOLVED, NEITHER = "packed", "convolved", "neither"
-"""How a line is transformed: pairs of samples as complex numbers, a convolution with a chirp, or, for a round trip,
-samples without packing."""
+PACKED, CONVOLVED, BOTH, NEITHER = "packed", "convolved", "both", "neither"
+"""How a line is transformed: pairs of samples as complex numbers, a convolution of samples with a chirp, one of pairs
+of samples, or, for a round trip, samples without packing."""
+SPLIT_BLOCK = 256
+"""Threads per block that separate the pairs of a convolution."""
+
+
+ONE_BLOCK = 4096
+"""Samples of a segment that one block transforms faster than several blocks do in two launches."""
 
 
 class Matrix(NamedTuple):
@@ -66,8 +72,11 @@ def matrix_of(length: int, round_trip: bool, radix: int) -> Matrix | None:
         return _matrix(length, NEITHER, length, radix)
     if length % 2 == 0 and (packed := _matrix(length, PACKED, length // 2, radix)):
         return packed
-    found = (_matrix(length, CONVOLVED, points, radix) for points in smooth_from(2 * length - 1))
-    return min((matrix for matrix in found if matrix), key=_cost, default=None)
+    for how, convolved in ((BOTH, length // 2), (CONVOLVED, length))[length % 2 :]:
+        found = (_matrix(length, how, points, radix) for points in smooth_from(2 * convolved - 1))
+        if best := min((matrix for matrix in found if matrix), key=_cost, default=None):
+            return best
+    return None
 
 
 def _matrix(length: int, how: str, points: int, radix: int) -> Matrix | None:
@@ -111,17 +120,17 @@ def lines_of(line: Line, task: Task, whole: bool, count: int = 0, times: int = 1
 
 
 class Parts:
-    """The launches of all segments in a plan."""
+    """The launches of all segments in a plan; `convolved` is the length of a line's convolution, 0 without one."""
 
     def __init__(self, work: Work, cut: Cut, matrix: Matrix) -> None:
         self.work, self.cut = work, cut
         self.matrix, self.n1, self.n2 = matrix, matrix.columns.points, matrix.size // matrix.columns.points
         self.z = work.take(cut.count * cut.channels * matrix.size)
-        packed = matrix.how == PACKED
-        points = matrix.length if packed else matrix.size
+        points = matrix.length if matrix.how in (PACKED, BOTH) else matrix.size
+        self.convolved = {CONVOLVED: matrix.length, BOTH: matrix.length // 2}.get(matrix.how, 0)
         lengths = {matrix.size, points, *((self.n2,) if matrix.middle else ())}
         self.turns = {n: (self._upload(low_turns, n), self._upload(high_turns, n)) for n in sorted(lengths)}
-        self.chirp = work.table(chirp, matrix.length) if matrix.how == CONVOLVED else self.turns[matrix.size][0]
+        self.chirp = work.table(chirp, self.convolved) if self.convolved else self.turns[matrix.size][0]
 
     def _upload(self, make: Any, n: int) -> DeviceArray:
         return self.work.device.upload(make(n).astype(self.work.dtype))
@@ -134,7 +143,7 @@ class Parts:
         work, matrix, result = self.work, self.matrix, stored or STORED[self.work.task.params["result"]]
         places = step or self.cut.count * self.cut.channels, apart or self.cut.channels
         last = (*map(np.int64, places), work.real.type(factor), np.int32(doubled), np.int32(two_sided(work.task)))
-        sizes = (np.int32(self.n2), np.int64(matrix.length), np.int64(self.cut.step))
+        sizes = (np.int32(self.n2), np.int64(self.convolved), np.int64(self.cut.step))
         before = (*self.turns[matrix.size], self.chirp, *tables_before(work, self.cut))
         self._launch("samples", 1, matrix.columns, self.n2, result, (work.task.x, self.z), (*before, *sizes))
         if matrix.how == PACKED:
@@ -143,13 +152,25 @@ class Parts:
             self._launch("bins", 2, matrix.rows, count, result, (z, out), rows)
             return
         spectrum = self.chirp
-        if matrix.how == CONVOLVED:
-            values = chirp_spectrum(matrix.length, matrix.size).reshape(self.n2, self.n1).T
+        if self.convolved:
+            values = chirp_spectrum(self.convolved, matrix.size).reshape(self.n2, self.n1).T
             spectrum = work.device.upload(np.ascontiguousarray(values).astype(work.dtype))
         rows = (*self.turns[matrix.size], spectrum, np.int32(self.n1))
         self._launch("rows", 2, matrix.rows, self.n1, result, (self.z,), rows)
-        columns = (self.chirp, np.int32(self.n2), np.int32(matrix.length), *last)
-        self._launch("columns", 3, matrix.columns, self.n2, result, (self.z, out), columns)
+        length = self.convolved or matrix.length
+        columns = (self.chirp, np.int32(self.n2), np.int32(length), *last)
+        target = work.take(self.cut.count * self.cut.channels * length) if matrix.how == BOTH else out
+        self._launch("columns", 3, matrix.columns, self.n2, result, (self.z, target), columns)
+        if matrix.how == BOTH:
+            self._split(target, out, result, last)
+
+    def _split(self, pairs: DeviceArray, out: DeviceArray, result: str, last: tuple[Any, ...]) -> None:
+        """What is stored of all bins, from transformed pairs of samples."""
+        half = self.convolved
+        kernel = self.work.device.kernel(FILE, "fft_long_split", self._defines(self.matrix.columns, 1, 4, result))
+        grid, block = (-(-(half // 2 + 1) // SPLIT_BLOCK), self.cut.channels, self.cut.count), (SPLIT_BLOCK, 1, 1)
+        args = (pairs, out, *self.turns[self.matrix.length], np.int32(half), *last)
+        self.work.steps.append(Launch(kernel, grid, block, args, name="pairs", early=True))
 
     def _between(self) -> DeviceArray:
         """The columns of all rows, stored where the last launch has its rows."""
@@ -163,7 +184,7 @@ class Parts:
         grid, block = (-(-count // lines), self.cut.channels, self.cut.count), (line.stages.threads * lines, 1, 1)
         args = (self.z, y, line.tables(self.work)[0], *self.turns[self.n2], np.int32(self.n1), np.int32(n3))
         shared = _shared(line, lines, False, self.work.real.itemsize)
-        self.work.steps.append(Launch(kernel, grid, block, args, shared, name="middle"))
+        self.work.steps.append(Launch(kernel, grid, block, args, shared, name="middle", early=True))
         return y
 
     def mean(self, out: DeviceArray, factor: float, doubled: int) -> None:
@@ -177,30 +198,32 @@ class Parts:
         self, name: str, part: int, line: Line, count: int, result: str, arrays: tuple[Any, ...], more: tuple[Any, ...]
     ) -> None:
         """`count` columns or rows of each segment and channel."""
-        work, packed = self.work, self.matrix.how == PACKED
+        work = self.work
         whole = name == "bins"
         times = 2 if whole and self.matrix.middle else 1
         lines = lines_of(line, work.task, whole, count * self.cut.count * self.cut.channels, times)
-        flags: dict[str, Value] = {
-            "PART": part,
-            "PACKED": int(packed),
-            "CONVOLVED": int(self.matrix.how == CONVOLVED),
-            "RESULT": result,
-        }
-        defines: dict[str, Value] = {**work.defines, **line.defines(lines, TOGETHER), **flags, **flags_of(self.cut)}
-        defines["LOW_BITS"] = LOW_BITS
-        defines["SAMPLE"] = CTYPES[work.task.dtype.name]
-        del defines["PARTS"]  # a constant in the kernel file
-        kernel = work.device.kernel(FILE, f"fft_long_{name}", defines)
+        kernel = work.device.kernel(FILE, f"fft_long_{name}", self._defines(line, lines, part, result))
         blocks = -(-(count // 2 + 1) // (lines // 2)) if whole else -(-count // lines)
         grid, block = (blocks, self.cut.channels, self.cut.count), (line.stages.threads * lines, 1, 1)
         args = (*arrays, line.tables(work)[0], *more)
         shared = _shared(line, lines, whole, work.real.itemsize)
-        work.steps.append(Launch(kernel, grid, block, args, shared, name=name))
+        work.steps.append(Launch(kernel, grid, block, args, shared, name=name, early=part > 1))
+
+    def _defines(self, line: Line, lines: int, part: int, result: str) -> dict[str, Value]:
+        flags: dict[str, Value] = {
+            "PART": part,
+            "PACKED": int(self.matrix.how in (PACKED, BOTH)),
+            "CONVOLVED": int(self.matrix.how in (CONVOLVED, BOTH)),
+            "RESULT": result,
+        }
+        own = {**self.work.defines, **line.defines(lines, TOGETHER), **flags, **flags_of(self.cut)}
+        defines: dict[str, Value] = {**own, "LOW_BITS": LOW_BITS, "SAMPLE": CTYPES[self.work.task.dtype.name]}
+        del defines["PARTS"]  # a constant in the kernel file
+        return defines
 
 
 def plan(device: Device, task: Task) -> Plan:
-    """The mean if it is subtracted, two or three launches, and the steps that need all results."""
+    """The mean if it is subtracted, two to four launches, and the steps that need all results."""
     work, cut = Work.of(device, task.with_knobs(block=THREADS), "shared"), Cut.of(task)
     matrix = _of(task)
     assert matrix is not None  # the variant supports the length
@@ -235,18 +258,20 @@ MANY_SEGMENTS = Rule(
 )
 TRIALS = (
     Trial((1009, 2), "uint8", "random", {"result": "spectrum", "sides": "two"}),
+    Trial((2 * 1009, 2), "uint8", "random", {"result": "spectrum", "sides": "two"}),
     Trial((7200,), "float32", "random", {"result": "magnitude", "window": "Hann", "detrend": "constant"}),
     Trial((60, 70), "float32", "random", {"result": "magnitude"}),
     Trial((4000, 35), "float32", "random", {"result": "power density", "segment": 7, "overlap": 75, **CENTRED}),
     Trial((1 << 20,), "float32", "random", {"result": "magnitude", **CENTRED}),
 )
-"""Several blocks of columns and of rows, packed and as a convolution; more channels than a block has threads; more
-segments than a grid has blocks in y; values that several blocks reduce and search."""
+"""Several blocks of columns and of rows, packed, as a convolution, and as one of pairs; more channels than a block has
+threads; more segments than a grid has blocks in y; values that several blocks reduce and search."""
 VARIANT = Variant(
     *("four_step", "18 four-step", IDEA, plan, "cuda", (FILE, SAMPLES, SPECTRUM, PEAK_FILE), (STRIP, RADIX)),
     source="S2",
     rules=(several_values("signal", limits.transformed), MANY_CHANNELS, MANY_SEGMENTS, FITS),
     largest=limits.largest,
     trials=lambda limits: TRIALS,
-    counts=Counts(uncounted="two kernels or three: one block is not representative of all", operations=operations),
+    counts=Counts(uncounted="two to four kernels: one block is not representative of all", operations=operations),
+    suits=lambda task: Cut.of(task).length > ONE_BLOCK,
 )

@@ -169,4 +169,5 @@ class RowPairs:
         grid, block = (-(-count // lines), channels, parts), (line.stages.threads * lines, 1, 1)
         shared = line.shared(lines, task.knobs, item)
         args = (*arrays, *line.tables(self.work), *more)
-        self.work.steps.append(Launch(kernel, grid, block, args, shared, name=what))
+        early = part != "rows"  # the rows wait for means, and for another run of the plan
+        self.work.steps.append(Launch(kernel, grid, block, args, shared, name=what, early=early))

@@ -30,6 +30,8 @@ STRIP = Param(
     unit="lines",
     help="neighbouring lines per block; twice as many in the last launch, half of whose lines are mirrored ones",
 )
+LONG = 200_000
+"""Samples from which on three launches are faster than two."""
 
 
 def _of(task: Task) -> Matrix | None:
@@ -89,4 +91,5 @@ VARIANT = Variant(
     shapes=SHAPES,
     trials=lambda limits: TRIALS,
     counts=Counts(uncounted="three kernels: one block is not representative of all", operations=operations),
+    suits=lambda task: Cut.of(task).length >= LONG,
 )

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_ops.devices.sim.barriers import WaitingLanes
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, whole_mask
 from gpu_ops.devices.sim.ptx.program import Instruction
+from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes
 from gpu_ops.devices.sim.warp import missing
+
+VAIN = "warp instruction that never completes"
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,28 @@ def released_lanes(waits: Mapping[int, WarpWait], alive: Array) -> dict[int, Arr
     return {number: go for number, go in together.items() if go.any()}
 
 
+def awaited_lanes(wait: WarpWait, alive: Array) -> Array:
+    """The lanes (blocks, width) that at least one lane still waits for."""
+    words = np.where(whole_mask(wait.lanes), wait.absent(alive), 0).reshape(-1, WARP)
+    word = np.bitwise_or.reduce(words, axis=1)[:, None]
+    return np.asarray((word >> np.arange(WARP) & 1).astype(np.bool_).reshape(alive.shape))
+
+
+def report_ended(wait: WarpWait, go: Array, lost: Array, findings: Findings) -> None:
+    """Report the lanes in `go` that waited for lanes which ended without executing the instruction, `lost`."""
+    lost = lost & ~whole_mask(wait.lanes)
+    if not (lost.reshape(-1, WARP).any(axis=1) & go.reshape(-1, WARP).any(axis=1)).any():
+        return
+    words = np.packbits(lost.reshape(-1, WARP), axis=1, bitorder="little").view(np.int32).reshape(len(go), -1)
+    vain = np.where(go, wait.named & np.repeat(words, WARP, axis=1), 0).reshape(-1)
+
+    def text(at: int) -> str:
+        lane = next(lane for lane in range(WARP) if int(vain[at]) >> lane & 1)
+        return f"its mask names lane {lane}, which ends without executing it; on hardware the result is undefined"
+
+    findings.add(VAIN, wait.line.place, wait.lanes, np.flatnonzero(vain), text)
+
+
 def report_incomplete(wait: WarpWait, alive: Array, others: list[WaitingLanes], findings: Findings) -> None:
     """Report lanes that wait in vain for lanes of their warp, because these wait at another instruction."""
     absent = wait.absent(alive)
@@ -59,4 +83,4 @@ def report_incomplete(wait: WarpWait, alive: Array, others: list[WaitingLanes], 
         where = " and line ".join(map(str, lines))
         return f"waits for {who} in the mask, which never arrive; threads wait at line {where}"
 
-    findings.add("warp instruction that never completes", wait.line.place, wait.lanes, np.flatnonzero(absent), words)
+    findings.add(VAIN, wait.line.place, wait.lanes, np.flatnonzero(absent), words)

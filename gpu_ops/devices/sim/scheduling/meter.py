@@ -23,10 +23,11 @@ PART = 4
 @dataclass(eq=False)
 class Meter:
     """Counts warp instructions against the `budget`, and how often each basic block ran. It calls `tick` now and then,
-    which may raise."""
+    which may raise. `source` is the kernel's own file."""
 
     budget: float
     tick: Callable[[], None]
+    source: str = ""
     executed: int = 0
     turns: Counter[int] = field(default_factory=Counter)
     ticked: float = 0.0
@@ -52,12 +53,25 @@ def limit_error(
 ) -> LimitReached:
     """The error for a launch that reached a limit while these lanes ran a block; it also adds a finding."""
     place, last = _loop_lines(code, block, meter.turns)
-    lines = f"line {place.line}" if last == place.line else f"lines {place.line} to {last}"
-    where = f"turns in {lines}" if last else f"is at line {place.line}"
+    lines = f"line {place.line}" if last in (0, place.line) else f"lines {place.line} to {last}"
+    outer = _caller(place, meter.source)
+    if outer is not place:
+        lines += f" of {place.file}, called here,"
+    where = f"turns in {lines}" if last else f"is at {lines}"
+    place = outer
     doubt = " (an endless loop?)" if last else ""
     text = f"the kernel {where} and had not ended after {reached.limit} ({meter.executed:,} warp instructions)"
     findings.add("not ended", place, lanes, lanes.places, say(text))
     return LimitReached(reached.limit, reached.flag, f"{place.file}:{place.line}: the kernel, which {where}{doubt},")
+
+
+def _caller(place: Place, source: str) -> Place:
+    """Where the kernel's own file calls the code of a header; the place itself if it is in no header."""
+    if place.file != source:
+        for depth, (file, line) in enumerate(place.inlined_at):
+            if file == source:
+                return Place(file, line, place.inlined_at[depth + 1 :])
+    return place
 
 
 def _loop_lines(code: Code, block: BlockCode, turns: Counter[int]) -> tuple[Place, int]:

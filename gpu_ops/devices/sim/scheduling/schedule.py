@@ -3,18 +3,23 @@ divergent lanes reconverge as soon as possible."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 import numpy as np
 
-from gpu_ops.devices.sim.barriers import WaitingLanes, report_divergence
 from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.lanes import Array, Lanes, pick, union, whole_mask, whole_size
-from gpu_ops.devices.sim.meter import Meter, limit_error
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.flow import is_named
 from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
-from gpu_ops.devices.sim.waiting import WarpWait, released_lanes, report_incomplete
+from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_divergence
+from gpu_ops.devices.sim.scheduling.groups import Frame, Group, fullest
+from gpu_ops.devices.sim.scheduling.meter import Meter, limit_error
+from gpu_ops.devices.sim.scheduling.waiting import (
+    WarpWait,
+    awaited_lanes,
+    released_lanes,
+    report_ended,
+    report_incomplete,
+)
 from gpu_ops.errors import LimitReached
 
 FEW = 8
@@ -23,24 +28,6 @@ SMALLEST = 2048
 """Packing gains nothing in a batch with fewer lanes."""
 PATIENCE, TURN = 64, 16
 """The steps that lanes may spin while others wait, and the steps that the others then get."""
-
-
-@dataclass(eq=False)
-class Frame:
-    """Registers of a group, for the whole batch or for packed lanes. For packed lanes `origin` has, by register number,
-    the batch's array and the values taken from it: values that have not changed are not written back."""
-
-    values: list[Array | None]
-    index: Array | None = None
-    origin: dict[int, tuple[Array, Array]] = field(default_factory=dict)
-
-
-@dataclass(eq=False)
-class Group:
-    """Lanes that run together, and the frame of their registers."""
-
-    lanes: Lanes
-    frame: Frame
 
 
 class Scheduler:
@@ -52,6 +39,7 @@ class Scheduler:
         self.main = Frame([None] * len(code.zeros))
         self.ready: dict[int, Group] = {}
         self.parked: dict[int, Group] = {}
+        self.awaited: dict[int, Array] = {}
         self.spin_steps = 0
 
     def run(self) -> None:
@@ -60,13 +48,22 @@ class Scheduler:
         whole = layout.threads == layout.width
         first = Lanes(layout) if whole else Lanes(layout, mask=layout.exist)
         self._arrive(0, Group(first, self.main))
-        while True:
-            if self.ready:
-                self._step(self._next())
-            elif self.parked:
-                self._release()
-            else:
-                return
+        while self._turn():
+            pass
+
+    def _turn(self) -> bool:
+        """Let some lanes continue. Returns whether there were any."""
+        if self.ready:
+            self._step(self._next())
+        elif self.parked:
+            self._release()
+        else:
+            return False
+        return True
+
+    def _waiting_places(self) -> tuple[dict[int, Group], ...]:
+        """All waiting groups, by block."""
+        return self.ready, self.parked
 
     def _next(self) -> int:
         """The block to run: the lowest (the highest if descending), unless its lanes only spin, waiting for others."""
@@ -93,9 +90,11 @@ class Scheduler:
         if code.block.syncs_warp and number in self.parked:  # the parked lanes wait for this group
             self.ready[number] = group
             self._join(self.ready, number, self.parked.pop(number))
-            group = self._fullest(self.ready.pop(number))
+            group = fullest(self.ready.pop(number))
         if code.block.end == "barrier" or (code.block.syncs_warp and not self._is_complete(code, group)):
-            self._suspend(number, group)
+            self._wait_in(self.parked, number, group)
+            if code.block.syncs_warp:
+                self._await(number)
             return
         self._run(code, group)
 
@@ -130,7 +129,7 @@ class Scheduler:
 
     def _is_needed(self, number: int, group: Group) -> bool:
         """Whether another group in the same frame will read this register."""
-        for waiting in (self.ready, self.parked):
+        for waiting in self._waiting_places():
             for block, other in waiting.items():
                 if other.frame is group.frame and number in self.code.blocks[block].live_in:
                     return True
@@ -278,7 +277,7 @@ class Scheduler:
 
     def _is_complete(self, code: BlockCode, group: Group) -> bool:
         """Whether a warp-wide instruction may run: all lanes in its mask are here, or no other group exists."""
-        if not self.ready and not self.parked:
+        if not any(self._waiting_places()):
             return True
         if group.lanes.mask is None and not group.lanes.packed:
             return True
@@ -296,11 +295,12 @@ class Scheduler:
         assert isinstance(operand, Imm)
         return np.array([[operand.value & 0xFFFFFFFF]], np.uint32).view(np.int32)
 
-    def _suspend(self, number: int, group: Group) -> None:
+    def _wait_in(self, waiting: dict[int, Group], number: int, group: Group) -> None:
+        """Let a group wait, with its registers in those of the batch."""
         if group.lanes.packed:
             self._unpack(group, number)
             group = Group(Lanes(self.batch.layout, mask=whole_mask(group.lanes)), self.main)
-        self._join(self.parked, number, group)
+        self._join(waiting, number, group)
 
     def _release(self) -> None:
         """No group is ready: release lanes that wait for their warp; if all groups are at barriers, open these."""
@@ -321,18 +321,29 @@ class Scheduler:
         waiting, self.parked = self.parked, {}
         self.batch.shared.barrier(None)
         for number, group in sorted(waiting.items()):
-            self._run(self.code.blocks[number], self._fullest(group))
+            self._run(self.code.blocks[number], fullest(group))
 
     def _at_warps(self) -> dict[int, WarpWait]:
         """The groups that wait at warp-wide instructions, lowest first."""
         codes = ((n, self.code.blocks[n]) for n in sorted(self.parked))
         return {n: self._wait(code, self.parked[n]) for n, code in codes if code.block.end != "barrier"}
 
+    def _await(self, number: int) -> None:
+        """Note the lanes that a parked group waits for, but for those that are about to end."""
+        blocks, alive = self.code.blocks, self.batch.alive
+        ending = [g.lanes for n, g in self.ready.items() if blocks[n].block.end == "exit" and not blocks[n].block.lines]
+        awaited = awaited_lanes(self._wait(blocks[number], self.parked[number]), alive)
+        awaited = awaited & ~np.logical_or.reduce([np.zeros_like(alive), *map(whole_mask, ending)])
+        self.awaited[number] = self.awaited.get(number, False) | awaited
+
     def _release_warps(self) -> bool:
         """Release lanes that no longer wait for any lane of their warp. Returns whether there were any."""
         waits = self._at_warps()
         going = released_lanes(waits, self.batch.alive) if waits else {}
         for number, go in going.items():
+            if number in self.awaited:
+                lost = self.awaited.pop(number) & ~self.batch.alive
+                report_ended(waits[number], go, lost, self.batch.findings)
             self._release_lanes(number, whole_mask(waits[number].lanes), go)
         return bool(going)
 
@@ -343,14 +354,7 @@ class Scheduler:
             WaitingLanes(blocks[n].block.lines[0].place, g.lanes, whole_mask(g.lanes)) for n, g in self.parked.items()
         ]
         report_incomplete(wait, self.batch.alive, others, self.batch.findings)
-        self._run(blocks[number], self._fullest(group))
-
-    def _fullest(self, group: Group) -> Group:
-        """The group without its mask if it has all lanes of the batch."""
-        lanes = group.lanes
-        if lanes.mask is not None and lanes.count == lanes.mask.size:
-            return Group(Lanes(lanes.layout), group.frame)
-        return group
+        self._run(blocks[number], fullest(group))
 
     def _waiting(self, named: bool) -> dict[int, WaitingLanes]:
         """The lanes that wait at named barriers, or else at barriers of the whole block."""
@@ -391,4 +395,4 @@ class Scheduler:
         self.parked.pop(block)
         if (mask & ~go).any():
             self.parked[block] = Group(Lanes(self.batch.layout, mask=mask & ~go), self.main)
-        self._run(self.code.blocks[block], self._fullest(Group(Lanes(self.batch.layout, mask=go), self.main)))
+        self._run(self.code.blocks[block], fullest(Group(Lanes(self.batch.layout, mask=go), self.main)))

@@ -1,0 +1,107 @@
+"""Loops in which lanes may wait for other threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpu_ops.devices.sim.ptx.flow import Block, is_strong, reachable, registers_of, results
+from gpu_ops.devices.sim.ptx.program import Instruction
+from gpu_ops.progress import advance
+
+
+def spin_blocks(blocks: list[Block]) -> frozenset[int]:
+    """Blocks of loops that may wait for other threads: an atomic or a volatile load is in the loop."""
+    watching = {b.number for b in blocks if any(_watches(line) for line in b.lines)}
+    if not watching:
+        return frozenset()
+    onward = [b.targets for b in blocks]
+    back: list[list[int]] = [[] for _ in blocks]
+    for source, targets in enumerate(onward):
+        for target in targets:
+            back[target].append(source)
+    spinning: set[int] = set()
+    for number in sorted(watching):
+        advance(0, 1)
+        if number not in spinning:  # otherwise its loops were found from an earlier block
+            spinning |= reachable(onward, number) & reachable(back, number)
+    return frozenset(spinning)
+
+
+def _watches(line: Instruction) -> bool:
+    return is_strong(line) and line.op[0] in ("atom", "ld")
+
+
+def waiting_lines(blocks: list[Block]) -> frozenset[tuple[int, int]]:
+    """The lines (block, index) that wait for another thread: atomics and ordered loads in a loop that ends when their
+    value changes, and the ordered stores of such a loop."""
+    found: set[tuple[int, int]] = set()
+    watching = [(b, place) for b in blocks for place, line in enumerate(b.lines) if _watches(line)]
+    if not watching:
+        return frozenset()
+    loops = _loops(blocks)
+    for block, place in watching:
+        advance(0, 1)
+        around = [body for body in loops if block.number in body]
+        if around and _ends_by(blocks, inner := min(around, key=len), block.lines[place]):
+            found.add((block.number, place))
+            each = ((n, at, line) for n in inner for at, line in enumerate(blocks[n].lines))
+            found |= {(n, at) for n, at, line in each if line.op[0] == "st" and is_strong(line)}
+    return frozenset(found)
+
+
+def _ends_by(blocks: list[Block], body: frozenset[int], read: Instruction) -> bool:
+    """Whether a branch out of a loop depends on the result of a read in it."""
+    known = set(_written(read))
+    grown = True
+    while grown:
+        grown = False
+        for line in (line for number in body for line in blocks[number].lines):
+            written = results(line)
+            if any(r in known for operand in line.args[len(written) :] for r in registers_of(operand)):
+                new = set(_written(line)) - known
+                known |= new
+                grown |= bool(new)
+    ends = [blocks[number] for number in body if not body.issuperset(blocks[number].targets)]
+    return any(b.chooser is not None and b.chooser.name in known for b in ends)
+
+
+def _written(line: Instruction) -> Iterator[str]:
+    return (r for operand in results(line) for r in registers_of(operand))
+
+
+def _loops(blocks: list[Block]) -> list[frozenset[int]]:
+    """The natural loops: for each jump back to a block that every way to the jump passes, the blocks in between."""
+    before: list[list[int]] = [[] for _ in blocks]
+    for block in blocks:
+        for target in block.targets:
+            before[target].append(block.number)
+    dominators = _dominators(blocks, before)
+    loops: dict[int, set[int]] = {}
+    for block in blocks:
+        for head in block.targets:
+            if dominators[block.number] >> head & 1:
+                body, waiting = loops.setdefault(head, {head}), [block.number]
+                while waiting:
+                    number = waiting.pop()
+                    if number not in body:
+                        body.add(number)
+                        waiting += before[number]
+    return [frozenset(body) for body in loops.values()]
+
+
+def _dominators(blocks: list[Block], before: list[list[int]]) -> list[int]:
+    """For each block the set of blocks, as bits, that every way from the first block to it passes."""
+    every = (1 << len(blocks)) - 1
+    found = [1] + [every] * (len(blocks) - 1)
+    changed = True
+    while changed:
+        advance(0, 1)
+        changed = False
+        for number in range(1, len(blocks)):
+            common = every
+            for source in before[number]:
+                common &= found[source]
+            common |= 1 << number
+            changed |= common != found[number]
+            found[number] = common
+    return found

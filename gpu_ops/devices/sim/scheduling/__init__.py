@@ -1,0 +1,1 @@
+"""The order in which the lanes of a batch run."""
