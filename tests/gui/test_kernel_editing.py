@@ -35,7 +35,8 @@ def window(qtbot) -> Any:
 def shown(qtbot, window) -> None:
     """Wait for the X-ray of the present text."""
     ray = window.context.xray
-    qtbot.waitUntil(lambda: not ray.pausing and ray.state in ("shown", "failed"), timeout=PATIENCE)
+    ended = lambda: ray.state == "failed" or (ray.state == "shown" and not ray.other_text)  # noqa: E731
+    qtbot.waitUntil(lambda: not ray.pausing and ended(), timeout=PATIENCE)
 
 
 def edit(qtbot, window) -> Any:
