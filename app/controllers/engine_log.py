@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Slot
 from app.base.worker import Engine
 from app.models.log import Log
 from gpu_ops import step_words
+from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
 from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
@@ -29,12 +30,12 @@ from gpu_ops.engine.messages import (
     SurveyRequest,
     TimelinesRequest,
     TransfersRequest,
-    XRayRequest,
 )
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import Form
 from gpu_ops.report.row_kinds import error_json
+from gpu_ops.run_key import hash_of_edits
 
 WHO = "engine"
 
@@ -118,6 +119,7 @@ def _xray(request: XRayRequest) -> str:
     pick, other = request.pick, request.against
     job = f"{pick.variant}{_values(pick.knobs)} of {request.filter}{_values(request.params)}"
     beside = f", compared with {other.variant}{_values(other.knobs)}" if other else ""
+    job += f", edited {hash_of_edits(pick.edits)}" if pick.edits else ""
     gpu = f"a simulated {request.architecture}"
     return f"X-ray of {job}{beside} on {gpu}; {_array(request.input)}"
 
@@ -168,6 +170,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     ResultRequest: lambda r: f"use {r.name} as an input, {_form(r.result.form)}",
     RunRequest: _run,
     XRayRequest: _xray,
+    ContractRequest: lambda r: f"contract of {r.filter} {r.pick.variant}, edited, on {r.pick.device}",
     TimelinesRequest: _timelines,
     TransfersRequest: _transfers,
     SaveRequest: _save,

@@ -34,6 +34,7 @@ from app.models.experiment.subject import Subject
 from app.models.results.results import Results
 from gpu_ops import Saving
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.kernel_messages import ContractAnswer, XRayAnswer
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -53,10 +54,13 @@ from gpu_ops.engine.messages import (
     Surveyed,
     TimelinesAnswer,
     TransfersAnswer,
-    XRayAnswer,
 )
 from gpu_ops.output_kinds import OUTPUT_KINDS
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Pick
+
+Demanded = XRayAnswer | ContractAnswer | TimelinesAnswer | TransfersAnswer
+"""Answers with the content of panels."""
 
 
 class SessionController(QObject):
@@ -68,7 +72,8 @@ class SessionController(QObject):
     subject (see app.models.messages) no longer apply, and `nonfinite_found(sentence, found, request)` that the user
     must choose how to open a file. `began` says that a job begins, `busy_changed(text)` what it does (empty when
     nothing runs), `progressed(done, total)` its progress (0 of 0 where unknown), and `settled` that all requested work
-    is done, including the timing after a pause. `saved(answer)` says that a result was saved and how its values were
+    is done, including the timing after a pause. `named_row` makes the sentences of an edited kernel's row name the
+    edited files. `saved(answer)` says that a result was saved and how its values were
     converted. `demanded(kind, answer)` carries a panel's content, requested by a job of that kind, `demand_failed(kind,
     sentence)` says why there is none; `point_answered(answer)` carries the engine's answers to the jobs of
     `run_points`, `frame_loaded(shared)` another frame, `session_answered(answer)` the input of a session that is being
@@ -102,6 +107,7 @@ class SessionController(QObject):
         self.queue.began.connect(self.began)
         self.queue.busy_changed.connect(self.busy_changed)
         self.queue.settled.connect(self.settled)
+        self.named_row: Callable[[Row], Row] = lambda row: row
         self.loading: LoadRequest | None = None
         self.playing = False
         self._outputs = Outputs(engine, session, self.outputs_changed.emit)
@@ -244,7 +250,7 @@ class SessionController(QObject):
         session, shown = self.session, self.session.shown
         titles = {v.id: v.title for v in session.filter.all_variants}
         ticked = [] if refuses(session.filter, session.input) else [v for v in titles if v in session.choice.picks]
-        self.results.declare([shown.slot(id) for id in shown.with_pins(ticked)], titles)
+        self.results.declare([shown.slot(id) for id in shown.with_pins(ticked)], titles, shown.slot_titles)
         self._set_baseline()
 
     def _set_baseline(self) -> None:
@@ -279,7 +285,7 @@ class SessionController(QObject):
         else:
             self.inputs.take_loaded(loaded, self.loading if self.loading and self.loading.job == loaded.job else None)
 
-    def _take_demanded(self, answer: XRayAnswer | TimelinesAnswer | TransfersAnswer) -> None:
+    def _take_demanded(self, answer: Demanded) -> None:
         kind = self.queue.jobs.get(answer.job)
         if kind is not None:
             self.demanded.emit(kind, answer)
@@ -327,6 +333,7 @@ class SessionController(QObject):
         """Take a run's results; those of an older generation, or of a variant that was unticked meanwhile, are dropped.
         While a parameter moves, the newest run may belong to an earlier setting: its results are labelled with it."""
         self._take_provenance(update)
+        update = replace(update, row=self.named_row(update.row)) if update.row.edits else update
         fresh = update.generation == self.queue.generation
         ids = self.session.shown.ids_of(update.key) if fresh else []
         self._outputs.take(update, ids)
@@ -354,6 +361,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     RunUpdate: SessionController._take_update,
     DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),
     XRayAnswer: SessionController._take_demanded,
+    ContractAnswer: SessionController._take_demanded,
     TimelinesAnswer: SessionController._take_demanded,
     TransfersAnswer: SessionController._take_demanded,
     Failed: SessionController._take_failure,

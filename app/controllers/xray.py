@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
+from app.controllers.contract import ContractController
 from app.controllers.on_demand import OnDemand
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
-from app.models.experiment.job_kind import XRAY
+from app.models.experiment.job_kind import XRAY, JobKind
 from app.models.experiment.slot import RowSlot
 from app.models.results.entry import Entry
 from app.models.xray.architecture import architecture_of
-from gpu_ops.engine.messages import XRayRequest
+from app.models.xray.drafts import Draft, Drafts, named_content, problems_of
+from app.models.xray.problem import Problem
+from app.models.xray.template import template
+from gpu_ops.engine.kernel_messages import XRayRequest
+from gpu_ops.own_kernels.sources import read_kernel
+from gpu_ops.report.rows import Row
 from gpu_ops.types import Variant
+
+PAUSE_MS = 200
+"""The pause after the last key before the edited text is compiled and simulated."""
 
 
 class Query(NamedTuple):
@@ -28,6 +38,7 @@ class Query(NamedTuple):
     knobs: Mapping[str, Any]
     device: str
     against: tuple[str, Mapping[str, Any]] | None
+    edits: Mapping[str, str]
 
     def within(self, other: Query | None) -> bool:
         """Whether the answer to the other query answers this one too; an extra comparison does not matter."""
@@ -36,14 +47,29 @@ class Query(NamedTuple):
 
 class XRayController(OnDemand):
     """Requests an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
-    with changed; `measured_changed`: `measured` may have changed.
+    with changed; `measured_changed`: `measured` may have changed; `editing_changed`: another kernel is edited, or none;
+    `drafts_checked`: what is known about an edited kernel changed.
+    An edited kernel is X-rayed after each pause, and compared with the shipped one.
     """
 
     variants_changed = Signal()
     measured_changed = Signal()
+    editing_changed = Signal()
+    drafts_checked = Signal()
 
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(controller, XRAY, parent)
+        self.drafts = Drafts(self)
+        self.drafts.changed.connect(self._take_draft)
+        self.drafts.replaced.connect(self.edit)
+        controller.named_row = self._named_row
+        self.contract = ContractController(controller, self.drafts, self)
+        self.contract.changed.connect(self.drafts_checked)
+        controller.results.rows_reset.connect(self.drafts_checked)
+        self._open: set[tuple[str, str]] = set()
+        self._pause = QTimer(self, singleShot=True, interval=PAUSE_MS)
+        self._pause.timeout.connect(self._update)
+        self._problems: tuple[Query | None, tuple[Problem, ...]] = (None, ())
         self._comparing = False
         self._against = ""
         self._models: dict[str, str] = {}
@@ -61,8 +87,26 @@ class XRayController(OnDemand):
 
     @property
     def against(self) -> str:
-        """The variant to compare `variant` with; "" for none, also where both are the same."""
+        """The variant to compare `variant` with; "" for none, also where both are the same. An edited kernel is
+        compared with the shipped one until another is chosen."""
+        if self.edits:
+            return self._against or self.variant
         return self._against if self._against != self.variant else ""
+
+    @property
+    def draft(self) -> Draft:
+        """The edited kernel of the variant."""
+        return self.drafts.of(self._session.choice.filter, self.variant)
+
+    @property
+    def editing(self) -> bool:
+        """Whether the variant's kernel is being edited."""
+        return (self._session.choice.filter, self.variant) in self._open
+
+    @property
+    def edits(self) -> Mapping[str, str]:
+        """The edited files of the kernel that is being edited."""
+        return self.draft.texts if self.editing else {}
 
     @property
     def gpu(self) -> str:
@@ -103,6 +147,72 @@ class XRayController(OnDemand):
         self._comparing = on
         self._update()
 
+    @Slot(object)
+    def edit(self, draft: Draft) -> None:
+        """Edit a variant's kernel, and show it if its filter is chosen."""
+        if draft.filter == self._session.choice.filter:
+            self.choose(draft.variant)
+        self._set_open(draft, True)
+
+    def open_draft(self, draft: Draft) -> None:
+        """Edit this text. The present text of the same variant is in the editor before, so that undo restores it."""
+        self.edit(self.drafts.of(draft.filter, draft.variant))
+        self.drafts.put(draft)
+
+    def open_file(self, path: str) -> None:
+        """Edit the text of a file in place of the kernel of the variant. Raises InputError."""
+        draft = self.draft
+        text = read_kernel(path).replace("\r\n", "\n")
+        opened = Draft(draft.filter, draft.variant, path=path).with_text(draft.file, text)
+        self.open_draft(replace(opened, saved=text))
+
+    def open_template(self) -> None:
+        """Edit a template of the filter's first kernel."""
+        first, sets = self.variants[0], []
+        if self.content is not None and self.content["variant"] == first.id:
+            sets = self.content["kernels"][0].get("defines", ())
+        self.open_draft(template(self._session.filter.id, first, sets))
+
+    def set_editing(self, on: bool) -> None:
+        """Edit the variant's kernel, or show the shipped one; the edited text stays."""
+        self._set_open(self.draft, on)
+
+    def _set_open(self, draft: Draft, on: bool) -> None:
+        key = draft.filter, draft.variant
+        if on != (key in self._open) and self.variant:
+            self._open ^= {key}
+            self.editing_changed.emit()
+            self.variants_changed.emit()
+            self._update()
+
+    @Slot(object)
+    def _take_draft(self, draft: Draft) -> None:
+        """Look at the new text after a pause."""
+        if self.editing and draft == self.draft:
+            self._pause.start()
+
+    def _named_row(self, row: Row) -> Row:
+        """A row of an edited kernel whose sentences name the edited files."""
+        named = self.drafts.of(row.filter, row.variant).in_own_names
+        findings = tuple({**one, "text": named(one["text"])} for one in row.findings)
+        return replace(row, failure=named(row.failure), notes=tuple(map(named, row.notes)), findings=findings)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """What the compiler says about the present text."""
+        query, found = self._problems
+        return found if self._within(self._query(), query) else ()
+
+    @property
+    def other_text(self) -> bool:
+        """Whether `content` belongs to another text of the kernel than the present one."""
+        return self._content_query is not None and self._content_query.edits != self.edits
+
+    @property
+    def pausing(self) -> bool:
+        """Whether the user has edited the text a moment ago."""
+        return self._pause.isActive()
+
     # Changes of the session
 
     @Slot(object)
@@ -128,9 +238,10 @@ class XRayController(OnDemand):
         if session.input is None or not self.variant:
             return None
         knobs = {id: dict(choice.knobs.get(id, {})) for id in (self.variant, self.against)}
-        against = (self.against, knobs[self.against]) if self.against and self._comparing else None
+        compared = self.against and (self._comparing or self.edits)
+        against = (self.against, knobs[self.against]) if compared else None
         params, own = dict(choice.params), knobs[self.variant]
-        return Query(session.input, choice.filter, params, self.variant, own, session.device, against)
+        return Query(session.input, choice.filter, params, self.variant, own, session.device, against, self.edits)
 
     def _within(self, query: Query | None, other: Query | None) -> bool:
         return query is not None and query.within(other)
@@ -140,5 +251,22 @@ class XRayController(OnDemand):
         session, engine = self._session, self._controller.queue.engine
         choice, other = session.choice, session.shown.pick(query.against[0]) if query.against else None
         architecture = architecture_of(session.device, engine.devices)
-        about = (query.input, choice.filter, choice.params, session.shown.pick(self.variant), architecture, other)
+        pick = replace(session.shown.pick(self.variant), edits=query.edits)
+        about = (query.input, choice.filter, choice.params, pick, architecture, other)
         return XRayRequest(engine.next_job(), *about)
+
+    @Slot(object, object)
+    def _take(self, kind: JobKind, answer: Any) -> None:
+        """Take an answer. Where an edited kernel does not compile or run, the last X-ray stays."""
+        if kind is not self._kind or self.state != "running":
+            return
+        draft = replace(self.draft, texts=self._request.edits)
+        self._problems = self._request, problems_of(answer.content, draft)
+        if reason := answer.content.get("broken"):
+            self._fail(kind, draft.in_own_names(reason))
+        else:
+            super()._take(kind, answer)
+
+    def _content_of(self, answer: Any) -> Any:
+        edits = self._request.edits
+        return named_content(answer.content, replace(self.draft, texts=edits)) if edits else answer.content

@@ -254,6 +254,15 @@ VIEW = (
         on=lambda parts: parts.docks.is_open("xray"),
     ),
     ActionSpec(
+        "edit_kernel",
+        QT_TRANSLATE_NOOP("Actions", "Edit the ker&nel"),
+        "view",
+        ("Ctrl+Shift+L",),
+        QT_TRANSLATE_NOOP("Actions", "Edit the kernel of the variant in the X-ray panel"),
+        do=handlers.edit_kernel,
+        why=handlers.why_no_kernel,
+    ),
+    ActionSpec(
         "own_kernel",
         QT_TRANSLATE_NOOP("Actions", "Own &kernel"),
         "view",

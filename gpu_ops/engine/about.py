@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
+from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
 from gpu_ops.engine.messages import (
     Answer,
     CancelRequest,
@@ -23,7 +24,6 @@ from gpu_ops.engine.messages import (
     SurveyRequest,
     TimelinesRequest,
     TransfersRequest,
-    XRayRequest,
 )
 from gpu_ops.errors import plain
 
@@ -46,6 +46,8 @@ def activity(request: Request) -> str:
         case XRayRequest():
             beside = f" and {request.against.variant}" if request.against else ""
             return f"profiled {request.pick.variant}{beside} of {request.filter}"
+        case ContractRequest():
+            return f"checked an edited {request.pick.variant} of {request.filter}"
         case TimelinesRequest():
             return f"drew timelines of {request.filter}"
         case TransfersRequest():

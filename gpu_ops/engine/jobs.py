@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.doctor.machine import examine
 from gpu_ops.engine.edits import limits_of_edits
 from gpu_ops.engine.job_channel import PARTS, JobChannel
+from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -34,23 +34,19 @@ from gpu_ops.engine.messages import (
     TimelinesRequest,
     TransfersAnswer,
     TransfersRequest,
-    XRayAnswer,
-    XRayRequest,
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult, Statistics
 from gpu_ops.engine.simulated import Piece, Simulation
 from gpu_ops.engine.statistics import statistics
+from gpu_ops.engine.xrays import answer_contract, answer_xray
 from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
-from gpu_ops.explaining import comparison
 from gpu_ops.explaining.blocked import any_timeline
 from gpu_ops.explaining.occupancies import launch_occupancy
-from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.spans import Timeline
 from gpu_ops.explaining.timeline import TimelineJob
 from gpu_ops.explaining.transfers.catalogue import KINDS
 from gpu_ops.explaining.transfers.making import sweep
 from gpu_ops.explaining.transfers.subject import Subject
-from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, apply_steps, convert, from_origin, load, sample, save_result
@@ -88,7 +84,9 @@ def work(channel: JobChannel, job: Job) -> None:
             case ResultRequest():
                 _result(channel, job)
             case XRayRequest():
-                _xray(channel, job)
+                answer_xray(channel, job)
+            case ContractRequest():
+                answer_contract(channel, job)
             case TimelinesRequest():
                 _timelines(channel, job)
             case TransfersRequest():
@@ -305,45 +303,6 @@ def _ends(values: Array, figures: Array | None, summary: Statistics | None) -> A
     if figures is None or summary is None or figures.size != values.size or summary.finite == 0:
         return values
     return np.array([summary.minimum, summary.maximum], figures.dtype).astype(values.dtype)
-
-
-def _xray(channel: JobChannel, request: XRayRequest) -> None:
-    whole = channel.input(request.input)
-    part, place = channel.middle(whole)
-    stages = 2 if request.against else 1
-    with stage(0, stages):
-        picture = _simulate_xray(channel, request, request.pick, part)
-    content = {
-        **as_dict(picture),
-        "title": picture.title,
-        "idea": picture.idea,
-        "sentences": comparison.sentences_json(explain(picture)),
-        "sources": {f.file: f.text for k in picture.kernels for f in k.files},
-        "name": whole.name,
-        "whole": list(whole.meta.of_kind.spatial(whole.array.shape)),
-        "place": list(place),
-    }
-    if request.against:
-        with stage(1, stages):
-            content["comparison"] = _compare(channel, request, request.against, part, picture)
-    channel.send(XRayAnswer(request.job, content))
-
-
-def _simulate_xray(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
-    filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
-    channel.announce(f"simulating {named(filter.variant(pick.variant), request.architecture, True)}")
-    trace = pick is request.pick  # the window shows only counts of the other variant
-    with limits_of_edits(pick):
-        return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
-
-
-def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
-    """The comparison with another variant, or the reason why that variant has no X-ray: the first X-ray stays valid."""
-    try:
-        return comparison.as_dict(_simulate_xray(channel, request, against, part), after)
-    except KernelscopeError as error:
-        title = FILTERS.find(request.filter).variant(against.variant).title
-        return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}
 
 
 def _timelines(channel: JobChannel, request: TimelinesRequest) -> None:

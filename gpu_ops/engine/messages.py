@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.kernel_messages import ContractAnswer, ContractRequest, XRayAnswer, XRayRequest
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.explaining.spans import Rates, Timeline
 from gpu_ops.explaining.transfers.sweep import TransferSweep
@@ -104,21 +105,6 @@ class RunRequest:
     rest: bool = False
     occupancy_for: tuple[Pick, ...] = ()
     architecture: str = ""
-
-
-@dataclass(frozen=True)
-class XRayRequest:
-    """X-ray the kernels of a variant on a simulated GPU of an `architecture` such as "sm_75", whatever the pick's
-    device, on the part of the input that is small enough for it. With `against`, a second variant is X-rayed on the
-    same part, and the answer compares the two."""
-
-    job: int
-    input: SharedInput
-    filter: str
-    params: Mapping[str, Any]
-    pick: Pick
-    architecture: str
-    against: Pick | None = None
 
 
 @dataclass(frozen=True)
@@ -332,18 +318,6 @@ class DoctorAnswer:
 
 
 @dataclass(frozen=True)
-class XRayAnswer:
-    """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and also "title",
-    "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
-    "place", where the X-rayed part begins along each spatial axis ([] for the whole input). With `against` there is a
-    "comparison": "before", "rows" and "sentences" of gpu_ops.explaining.comparison, or the "reason" why there is none.
-    """
-
-    job: int
-    content: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
 class TimelinesAnswer:
     """The answer to TimelinesRequest: the timelines by variant, and the reasons of variants without one."""
 
@@ -392,9 +366,9 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-Look = XRayRequest | TimelinesRequest | TransfersRequest | DoctorRequest
+Look = XRayRequest | ContractRequest | TimelinesRequest | TransfersRequest | DoctorRequest
 Job = Read | Look | RunRequest | SaveRequest | FramesRequest
 Request = Job | CancelRequest
 Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
-Found = XRayAnswer | TimelinesAnswer | TransfersAnswer | DoctorAnswer
+Found = XRayAnswer | ContractAnswer | TimelinesAnswer | TransfersAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Found | Finished | Failed

@@ -24,14 +24,16 @@ def is_counted(row: Row | None) -> bool:
 
 def rung_before(rows: Sequence[Row | None], place: int) -> int | None:
     """The place of the last row before this one that may be compared with it: it did the same job on the same device,
-    counted in the same part of the input, with another variant. None where there is none."""
+    counted in the same part of the input, with another variant. An edited kernel is compared with the shipped one, and
+    a shipped one never with an edited one. None where there is none."""
     row = rows[place]
     if row is None or not is_counted(row):
         return None
     for before in range(place - 1, -1, -1):
         other = rows[before]
-        if other is not None and is_counted(other) and _work(other) == _work(row):
-            return before if other.variant != row.variant else None
+        if other is None or not is_counted(other) or _work(other) != _work(row) or other.edits:
+            continue
+        return before if other.variant != row.variant or row.edits else None
     return None
 
 

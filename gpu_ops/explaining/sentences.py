@@ -149,7 +149,7 @@ def _loads(a: Facts, b: Facts, unit: str) -> str | None:
     reasons = []
     for name, why, what in STANDS_IN:
         reads = fewer[name] - more[name]
-        if what == "shared" and not _is_filled_by_loads(fewer):
+        if what == "shared" and not _replaces(more, fewer):
             continue
         if reads > 0 and differs(fewer[name], more[name]):
             count = f"{number(reads)} {what} reads per {unit}"
@@ -157,18 +157,21 @@ def _loads(a: Facts, b: Facts, unit: str) -> str | None:
     return f"{text}, because {', and '.join(reasons)}." if reasons else f"{text}."
 
 
-def _is_filled_by_loads(f: Facts) -> bool:
-    """Whether loaded values go to shared memory. Zeros beyond an edge are stored there without a load."""
-    return bool(0.98 <= f["shared_store_threads"] / max(f["global_load_threads"], 1e-9) <= 1.5)
+def _replaces(more: Facts, fewer: Facts) -> bool:
+    """Whether shared memory serves what was loaded: all loaded values go there – zeros beyond an edge without a load –
+    or, where other loads remain, the loads fall by its reads less its stores."""
+    filled = 0.98 <= fewer["shared_store_threads"] / max(fewer["global_load_threads"], 1e-9) <= 1.5
+    loads, reads, stores = (
+        fewer[f"{n}_threads"] - more[f"{n}_threads"] for n in ("global_load", "shared_load", "shared_store")
+    )
+    return filled or stores > 0 and not differs(reads - stores, -loads)
 
 
 def _sectors(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["global_load_sectors"], b["global_load_sectors"]
-    if not differs(before, after):
-        return None
     now, was = number(SECTOR * after), number(SECTOR * before)
     most = f"at most {now} bytes per {unit} can come from the L2 cache, {was} before"
-    return f"Global load sectors {move(before, after, unit)}: {most}."
+    return f"Global load sectors {move(before, after, unit)}: {most}." if differs(before, after) else None
 
 
 def _fewer_requests(a: Facts, b: Facts, unit: str) -> str | None:
@@ -219,24 +222,21 @@ def _dram(a: Facts, b: Facts, unit: str) -> str | None:
 
 def _instructions(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["warp_instructions"], b["warp_instructions"]
-    if not differs(before, after):
-        return None
     gain = "fewer" if after < before else "more"
-    return f"Warp instructions {move(before, after, unit)}: {gain} to issue, which counts where issue is the limit."
+    text = f"Warp instructions {move(before, after, unit)}: {gain} to issue, which counts where issue is the limit."
+    return text if differs(before, after) else None
 
 
 def _lanes(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = (_ratio(f, "thread_instructions", "warp_instructions") for f in (a, b))
-    if not differs(before, after):
-        return None
-    return f"Active lanes of a warp instruction, of 32: {number(after)} on average, {number(before)} before."
+    text = f"Active lanes of a warp instruction, of 32: {number(after)} on average, {number(before)} before."
+    return text if differs(before, after) else None
 
 
 def _divergence(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["divergent_branches"], b["divergent_branches"]
-    if not differs(before, after):
-        return None
-    return f"Divergent branches {move(before, after, unit)}: at each, a warp executes both paths one after the other."
+    text = f"Divergent branches {move(before, after, unit)}: at each, a warp executes both paths one after the other."
+    return text if differs(before, after) else None
 
 
 def _conflicts(a: Facts, b: Facts, unit: str) -> str | None:

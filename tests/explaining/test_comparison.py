@@ -10,11 +10,12 @@ import pytest
 
 from gpu_ops.cli import main
 from gpu_ops.counters import COUNTERS
-from gpu_ops.engine import jobs
+from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.engine import edits, xrays
 from gpu_ops.engine.about import activity
-from gpu_ops.engine.messages import XRayRequest
+from gpu_ops.engine.kernel_messages import XRayRequest
 from gpu_ops.explaining import comparison
-from gpu_ops.explaining.sentences import compare
+from gpu_ops.explaining.sentences import _loads, compare
 from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
@@ -95,7 +96,7 @@ def request(against: Pick | None) -> XRayRequest:
 
 def content(given: Input, against: Pick | None) -> Any:
     channel = Channel(given)
-    jobs._xray(channel, request(against))  # type: ignore[arg-type]
+    xrays.answer_xray(channel, request(against))  # type: ignore[arg-type]
     (answer,) = channel.answers
     assert answer.job == 3
     return answer.content
@@ -124,3 +125,75 @@ def test_where_the_other_cannot_be_looked_into_the_first_one_still_is(given: Inp
 def test_the_engine_says_what_it_was_at() -> None:
     assert activity(request(None)) == "profiled shared of mean1d"
     assert activity(request(Pick("naive", "sim"))) == "profiled shared and naive of mean1d"
+
+
+@pytest.mark.parametrize(
+    ("reads", "stores", "explained"),
+    [
+        (9.0, 1.6, True),  # a tile is loaded once and read 9 times, and the taps are still loaded
+        (9.0, 9.0, False),  # what is stored was not loaded: partial results
+        (2.0, 1.6, False),  # too few reads for the loads that are gone
+        (9.0, 0.0, False),  # nothing is stored for them
+    ],
+)
+def test_loads_that_shared_memory_replaces_are_explained_although_others_remain(
+    reads: float, stores: float, explained: bool
+) -> None:
+    none = dict.fromkeys(("shared_load_threads", "shared_store_threads", "constant_threads", "texture_threads"), 0.0)
+    before, after = {**none, "global_load_threads": 18.0}, {**none, "global_load_threads": 10.6}
+    after |= {"shared_load_threads": reads, "shared_store_threads": stores}
+    text = _loads(before, after, "pixel")
+    assert text is not None and ("kept in shared memory" in text) == explained
+
+
+# Edited kernels
+
+EDITED = "mean1d/1_naive.cu"
+
+
+class Shared:
+    """What the kept X-ray of the shipped kernel depends on."""
+
+    array, origin = "segment", {"generator": "test"}
+
+
+def edited(given: Input, text: str) -> Any:
+    channel = Channel(given)
+    about = (Shared(), "mean1d", {"window": 5, "border": "zero"}, Pick("naive", "sim", {}, {EDITED: text}), "sm_90")
+    xrays.answer_xray(channel, XRayRequest(3, *about, Pick("naive", "sim")))  # type: ignore[arg-type]
+    return channel.answers[0].content
+
+
+def test_an_edited_kernel_is_compared_with_the_shipped_one_which_is_simulated_once(given: Input, monkeypatch) -> None:
+    seen = []
+    monkeypatch.setattr(xrays, "xray", lambda *a, **k: seen.append(a[6]) or xray(*a, **k))
+    xrays._shipped.clear()
+    for n in range(3):
+        found = edited(given, read_source(EDITED) + f"\n__device__ int unused_{n};\n")
+        assert found["comparison"]["sentences"] == [] and found["comparison"]["before"]["variant"] == "naive"
+    assert [bool(edits) for edits in seen] == [True, False, True, True]
+
+
+def test_an_edited_kernel_that_does_not_compile_is_an_answer_with_lines(given: Input) -> None:
+    text = read_source(EDITED).replace("extern", "int;\nextern", 1).replace("__global__ void", "__global__ int", 1)
+    found = edited(given, text)
+    line = next(n for n, one in enumerate(text.split("\n"), 1) if "__global__ int" in one)
+    first = next(p for p in found["problems"] if p["severity"] == "error")
+    assert (first["file"], first["line"]) == (EDITED, line) and first["column"] > 0 and "void return" in first["text"]
+    assert found["broken"].startswith(f"{EDITED} does not compile: ") and "totals" not in found
+
+
+def test_an_edited_kernel_that_traps_is_an_answer_with_its_line(given: Input) -> None:
+    found = edited(given, read_source(EDITED).replace("y[", "y[1000000000 + "))
+    assert "out of bounds" in (found.get("broken") or found["findings"][0]["text"])
+
+
+@pytest.mark.thorough
+def test_an_endless_edited_kernel_is_ended_and_named(given: Input, monkeypatch) -> None:
+    monkeypatch.setattr(edits, "SECONDS", 2.0)
+    text = read_source(EDITED)
+    place = text.index("{", text.index("__global__")) + 1
+    found = edited(given, text[:place] + "\n    for (volatile int n = 0; n >= 0;) n = 0;\n" + text[place:])
+    line = text[:place].count("\n") + 2
+    assert "--deadline" not in found["broken"] and f"{EDITED}:{line}" in found["broken"]
+    assert found["problems"][0]["line"] == line

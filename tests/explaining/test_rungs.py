@@ -52,6 +52,13 @@ def test_only_rows_of_one_job_on_one_device_are_compared(rows: list[Row]) -> Non
     assert not is_counted(replace(rows[0], counters={"warp_instructions": 5}))
 
 
+def test_an_edited_kernel_is_compared_with_the_shipped_one(rows: list[Row]) -> None:
+    edited = replace(rows[0], edits="0a1b")
+    both = [rows[0], edited, rows[1]]
+    assert [rung_before(both, place) for place in range(3)] == [None, 0, 0]
+    assert rung_before([edited, rows[1]], 1) is None
+
+
 def test_only_a_counted_experiment_counts_accesses() -> None:
     image = from_array(sample("camera").array[:32, :32])
     runs = [

@@ -10,7 +10,8 @@ from fake_engine import FakeEngine, act, make
 from app.views.window.main_window import MainWindow
 from gpu_ops import from_array
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.messages import Ready, XRayAnswer, XRayRequest
+from gpu_ops.engine.kernel_messages import XRayAnswer, XRayRequest
+from gpu_ops.engine.messages import Ready
 
 FILE = "mean2d/3_shared.cu"
 SOURCE = "// idea\n__global__ void k(int* x)\n{\n    x[0] = x[1];\n    x[2] = 7;\n}\n"

@@ -64,10 +64,14 @@ def command_text(session: Session) -> str:
         else:
             group[0].update(knobs)
             group[1].append(pick)
-    groups += [(dict(pin.pick.knobs), [pin.pick]) for pin in session.choice.pins]
+    groups += [(dict(pick.knobs), [pick]) for pick in _pinned(session)]
     for knobs, picks in groups:
         words = [*beginning, *_flags({**session.params, **picks[0].params})]
         words += ["--variant", *(p.variant for p in picks), "--device", *dict.fromkeys(p.device for p in picks)]
+        if picks[0].edits:
+            file = f"{session.choice.filter}_{picks[0].variant}.cu"
+            lines.append(f"# Save the edited kernel as {file} first.")
+            words += ["--kernel", file]
         lines.append(joined([*words, *_flags(knobs)]))
     if len(chain) > 1:
         made = ", ".join(_file_of(chain, place) for place in range(1, len(chain)))
@@ -91,7 +95,7 @@ def python_text(session: Session) -> str:
     else:
         opened = f"ks.sample({', '.join(filter(None, [repr(origin['generator']), options]))})"
     steps = [dict(step) for step in active_steps(session.steps)]
-    shown = [*_picks(session), *(pin.pick for pin in session.choice.pins)]
+    shown = [*_picks(session), *_pinned(session)]
     picks = [f"    ks.Pick({', '.join(_pick_words(pick))})," for pick in shown]
     lines = [
         "import gpu_ops as ks",
@@ -112,9 +116,14 @@ def python_text(session: Session) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _pinned(session: Session) -> list[Pick]:
+    """The picks of the pinned results and of the edited kernels."""
+    return [session.shown.pick(id) for id in session.shown.pins]
+
+
 def _pick_words(pick: Pick) -> list[str]:
-    """The arguments of a pick; only pinned results have parameters of their own."""
-    own = [f"params={dict(pick.params)!r}"] if pick.params else []
+    """The arguments of a pick; only pinned results have parameters of their own, or edited kernel files."""
+    own = [f"{name}={dict(value)!r}" for name, value in (("edits", pick.edits), ("params", pick.params)) if value]
     return [repr(pick.variant), repr(pick.device), repr(dict(pick.knobs)), *own]
 
 

@@ -14,7 +14,7 @@ from app.models.experiment.change import Change, State
 from app.models.experiment.differences import MOST_DIFFERENCES, DifferenceOf
 from app.models.experiment.history import Choice, History, default_choice, meta_of
 from app.models.experiment.noise import Noise
-from app.models.experiment.pin import MOST_PINS
+from app.models.experiment.pin import Pin, with_pin
 from app.models.experiment.shown import Shown
 from app.models.experiment.steps import Steps, kept_steps, noise_of, with_noise
 from gpu_ops import FILTERS, KernelscopeError, ParamError, active_steps, check_step
@@ -298,13 +298,13 @@ class Session(QObject):
         self._set(replace(self._choice, knobs={**self._choice.knobs, variant: dict(values)}))
 
     def pin(self, id: str) -> str:
-        """Pin a result of the present choice: it keeps its settings. Returns the id of the pinned result. Raises
-        ParamError where MOST_PINS are pinned."""
-        pin = self.shown.pin_of(id)
+        """Pin a result of the present choice, and return its new id. Raises ParamError, see `with_pin`."""
+        return self.show_pin(self.shown.pin_of(id))
+
+    def show_pin(self, pin: Pin) -> str:
+        """Show a pinned result, in place of one with its id. Returns its id. Raises ParamError as `pin` does."""
         if pin not in self._choice.pins:
-            if len(self._choice.pins) >= MOST_PINS:
-                raise ParamError(f"{MOST_PINS} results are pinned, the maximum; unpin one of them first.")
-            self._set(replace(self._choice, pins=(*self._choice.pins, pin)))
+            self._set(replace(self._choice, pins=with_pin(self._choice.pins, pin)))
         return pin.id
 
     def unpin(self, *ids: str) -> None:

@@ -73,12 +73,22 @@ class Shown:
         """The device that runs a variant of the filter under the present choice."""
         return "cpu" if self._session.filter.variant(variant).device == "cpu" else self._session.device
 
+    def edited(self, id: str) -> bool:
+        """Whether a result is an edited kernel that follows the choice."""
+        return id in self.pins and self.pins[id].follows
+
+    @property
+    def slot_titles(self) -> dict[RowSlot, str]:
+        """The titles of rows that are not those of their variants."""
+        return {self.slot(id): self.name(id) for id in self.pins if self.edited(id)}
+
     def pick(self, id: str) -> Pick:
         """The variant of a result with its device, knobs, edits, and for a pinned one its parameters."""
-        if (pin := self.pins.get(id)) is not None:
+        pin, variant = self.pins.get(id), variant_of(id)
+        if pin is not None and not pin.follows:
             return pin.pick
-        variant = variant_of(id)
-        return Pick(variant, self.device_of(variant), self._session.choice.knobs.get(variant, {}))
+        edits = pin.pick.edits if pin is not None else {}
+        return Pick(variant, self.device_of(variant), self._session.choice.knobs.get(variant, {}), edits)
 
     def key_of(self, pick: Pick) -> RunKey:
         """The key of a run of this pick; values that the pick lacks are those of the choice and the defaults, as in the
@@ -115,6 +125,7 @@ class Shown:
         a pinned result only."""
         pinned = [id for id in self.pins if self.key(id) == key]
         ticked = key.variant in self._session.choice.picks and key.device == self.device_of(key.variant)
+        ticked = ticked and not key.edits  # the run of an earlier text of an edited kernel updates nothing
         return ([key.variant] if ticked and (not pinned or self.key(key.variant) == key) else []) + pinned
 
     def here(self, id: str) -> bool:
@@ -150,7 +161,9 @@ class Shown:
         """The settings that differ between a result and the others of its variant, and the variant's title; "" for the
         title where settings `alone` distinguish all results."""
         variant = self._session.filter.variant(variant_of(id))
-        members = [other for other in self.ids if variant_of(other) == variant.id]
+        if self.edited(id):
+            return "", edited_title(variant.title)
+        members = [other for other in self.ids if variant_of(other) == variant.id and not self.edited(other)]
         if id not in members or not self.pins:
             return "", variant.title
         keys = [self.key(other) for other in members]
@@ -160,6 +173,11 @@ class Shown:
         settings += [QCoreApplication.translate("Results", "pinned")] if id in self.pins else []
         text = BETWEEN.join(part for part in settings if part)
         return text, "" if alone and text else variant.title
+
+
+def edited_title(title: str) -> str:
+    """The title of an edited kernel of the variant with this title."""
+    return QCoreApplication.translate("Results", "{variant}, edited").format(variant=title)
 
 
 def variant_of(id: str) -> str:

@@ -23,6 +23,7 @@ from app.models.experiment.steps import Steps
 from app.models.files.json_text import Fields, parsed, readable
 from app.models.files.session_view import Offered, View, board_json, read_board, read_view
 from app.models.results.view_data import INPUT
+from app.models.xray.kept_drafts import read_edits
 from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step, require_regular, with_width_first
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
@@ -141,7 +142,8 @@ def session_text(saved: SavedSession, folder: str = "") -> str:
 
 
 def _pick_json(pick: Pick) -> dict[str, Any]:
-    return {"variant": pick.variant, "device": pick.device, "params": dict(pick.params), "knobs": dict(pick.knobs)}
+    about = {"variant": pick.variant, "device": pick.device, "params": dict(pick.params), "knobs": dict(pick.knobs)}
+    return about | ({"texts": dict(pick.edits)} if pick.edits else {})
 
 
 def _names(choice: Choice) -> dict[str, str]:
@@ -298,7 +300,10 @@ def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> list[Pin]
     pins = []
     for fields in (Fields(item, "pinned") for item in content):
         (id, *_) = _todays(filter, fields.text("variant"))
-        variant, name = filter.variant(id), fields.text("device", "cpu")
+        variant, name, edits = filter.variant(id), fields.text("device", "cpu"), read_edits(fields)
+        if edits and not name:
+            pins.append(Pin.edited(variant.id, edits))
+            continue
         if (name == "cpu") != (variant.device == "cpu"):
             text = _tr("The pinned result of {variant} is of {device}, which does not run it.")
             raise InputError(text.format(variant=variant.id, device=plain(repr(name), 40)))
@@ -306,7 +311,7 @@ def _read_pins(content: tuple[dict[str, Any], ...], filter: Filter) -> list[Pin]
         values = with_current_names(variant.knobs, fields.values("knobs"))
         own = {k: v for k, v in values.items() if k in {knob.name for knob in variant.knobs}}
         params = check_values(filter.params, fields.values("params"), filter.id)
-        pins.append(Pin.of(filter, Pick(id, device, check_values(variant.knobs, own, id), {}, params)))
+        pins.append(Pin.of(filter, Pick(id, device, check_values(variant.knobs, own, id), edits, params)))
     return pins
 
 

@@ -20,6 +20,8 @@ from app.models.pictures.probe import Extent, Line, Probe, Tool
 from app.models.pictures.viewport import Rect
 from app.models.results.view_data import INPUT
 from app.models.timing.timelines import QueueModel, read_queue_model
+from app.models.xray.drafts import Draft
+from app.models.xray.kept_drafts import draft_json, read_drafts
 
 LEVELS: tuple[LevelMode, ...] = ("auto", "range", "percentile", "manual")
 TOOLS: tuple[Tool, ...] = ("region", "profile")
@@ -41,6 +43,7 @@ class View:
     `levels` are how black and white are set, with `low` and `high` where by hand; "" where the view has none.
     `tab` is the panel in front, `layout` the panels' positions and sizes as Qt writes them, in base64. `xray` and
     `against` are the variants in the X-ray panel, `timeline` the queues of a simulated GPU in the Timeline panel.
+    `drafts` are the edited kernels, of any filter; `editing` says that the panel shows the one of its variant.
     """
 
     mode: PaneMode = "side by side"
@@ -64,6 +67,8 @@ class View:
     xray: str = ""
     against: str = ""
     timeline: QueueModel = QueueModel()
+    drafts: tuple[Draft, ...] = ()
+    editing: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The content of a session file's "view"."""
@@ -81,7 +86,8 @@ class View:
             "front": self.front,
             "scale_bar": self.scale_bar,
             "channels": {"only": self.only, "stacked": self.stacked},
-            "xray": {"variant": self.xray, "against": self.against},
+            "xray": {"variant": self.xray, "against": self.against, "editing": self.editing},
+            "edited": [draft_json(draft) for draft in self.drafts],
             "timeline": self.timeline.as_json(),
             "presenter": self.presenter,
             "tab": self.tab,
@@ -123,6 +129,8 @@ def read_view(fields: Fields, variants: tuple[str, ...], pinned: tuple[str, ...]
         xray=xray.one_of("variant", ("", *variants), ""),
         against=xray.one_of("against", ("", *variants), ""),
         timeline=read_queue_model(fields.fields("timeline")),
+        drafts=read_drafts(fields.objects("edited")),
+        editing=xray.flag("editing", False),
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
@@ -22,6 +22,20 @@ from gpu_ops.report.kernel_age import OLDER
 from gpu_ops.report.machines import device_model
 from gpu_ops.report.rows import Row, report_json
 from gpu_ops.report.speedups import speedup
+from gpu_ops.run_key import RunKey
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The verdict of a filter's whole contract on an edited kernel, and why in words: "90 of 90 cases right"."""
+
+    right: bool
+    text: str
+
+
+def _kernel_of(row: Row | RunKey) -> tuple[str, ...]:
+    """What the verdict of a contract depends on."""
+    return row.filter, row.variant, row.edits, row.device
 
 
 class Results(QObject):
@@ -41,6 +55,9 @@ class Results(QObject):
         super().__init__(parent)
         self._entries: dict[RowSlot, Entry] = {}
         self._titles: Mapping[str, str] = {}
+        self._own_titles: Mapping[RowSlot, str] = {}
+        self._contracts: dict[tuple[str, ...], Contract] = {}
+        self._raw: dict[RowSlot, tuple[Row, Subject | None]] = {}
         self._before: dict[RowSlot, State] = {}
         self._recorded: tuple[RowSlot, ...] = ()
         self._baseline: RowSlot | None = None
@@ -49,16 +66,29 @@ class Results(QObject):
 
     # ---------------------------------------------------------------- rows
 
-    def declare(self, slots: Iterable[RowSlot], titles: Mapping[str, str] | None = None) -> None:
+    def declare(
+        self,
+        slots: Iterable[RowSlot],
+        titles: Mapping[str, str] | None = None,
+        own_titles: Mapping[RowSlot, str] | None = None,
+    ) -> None:
         """Show these rows, in this order; rows that stay keep their results. With several settings of one variant each
-        slot has a key, and a new slot takes over the row of the same run if there is one."""
-        self._titles = titles = titles or {}
+        slot has a key, and a new slot takes over the row of the same run if there is one. `titles` are those of
+        variants, `own_titles` those of rows that have another one than their variant."""
+        self._titles, self._own_titles = titles or {}, own_titles or {}
         old = self._entries
-        entries = {s: replace(old.get(s) or self._of_run(s), title=_title(s, titles)) for s in slots}
+        entries = {s: replace(old.get(s) or self._of_run(s), title=self._title(s)) for s in slots}
         if list(entries.items()) != list(old.items()):  # a moving parameter declares the same rows again and again
             self._entries = entries
             self._name_differences()
             self.rows_reset.emit()
+
+    def _title(self, slot: RowSlot) -> str:
+        """The title of a slot, else of its variant; a row that does not follow the choice is marked as such."""
+        if slot in self._own_titles:
+            return self._own_titles[slot]
+        pinned = "" if slot.follows else QCoreApplication.translate("Results", "pinned")
+        return BETWEEN.join(part for part in (self._titles.get(slot.variant, ""), pinned) if part)
 
     def _of_run(self, slot: RowSlot) -> Entry:
         """An entry for a new slot: with the row of the same run in another slot, if any, else empty."""
@@ -93,6 +123,9 @@ class Results(QObject):
         compared it again."""
         own = RowSlot(row.variant, row.device, row.key)
         slot = slot or (own if own in self._entries else replace(own, key=None))
+        if row.edits:
+            self._raw[slot] = row, subject
+            row = self._as_checked(row)
         new = slot not in self._entries
         old = self._entries.get(slot, Entry(slot, self._titles.get(slot.variant, "")))
         state = state_of(row)
@@ -104,7 +137,10 @@ class Results(QObject):
             and old.subject == subject
         ):
             row = replace(row, quality=old.row.quality)
-        past = old.timed if state == "fresh" and untimed(row) and not untimed(old.timed) else None
+        same = (
+            old.timed is not None and old.timed.edits == row.edits
+        )  # times of another text say nothing about this one
+        past = old.timed if same and state == "fresh" and untimed(row) and not untimed(old.timed) else None
         entry = replace(old, row=row, state="stale" if past else state, subject=subject, current=True, past=past)
         self._entries[slot] = entry
         others = self._name_differences()
@@ -113,6 +149,27 @@ class Results(QObject):
         else:
             for changed in dict.fromkeys((slot, *others)):
                 self.row_changed.emit(changed)
+
+    def set_contract(self, row: Row | RunKey, contract: Contract) -> None:
+        """Take the verdict of the whole contract on an edited kernel: from now on its times count, or its results are
+        wrong."""
+        self._contracts[_kernel_of(row)] = contract
+        raw = [(slot, *kept) for slot, kept in self._raw.items() if slot in self._entries]
+        for slot, kept, subject in raw:
+            if _kernel_of(kept) == _kernel_of(row) and self._entries[slot].row is not None:
+                self.put(kept, subject, slot)
+
+    def contract(self, row: Row | RunKey) -> Contract | None:
+        """The verdict of the whole contract on an edited kernel; None where it has not been checked."""
+        return self._contracts.get(_kernel_of(row))
+
+    def _as_checked(self, row: Row) -> Row:
+        """The row of an edited kernel as far as it counts: without times until its kernel has passed the contract."""
+        contract = self.contract(row)
+        if row.ok is not True or (contract is not None and contract.right):
+            return row
+        notes = row.notes if contract is None else (*row.notes, contract.text)
+        return replace(row, ok=None if contract is None else False, notes=notes, stages={})
 
     def set_recorded(self, rows: Iterable[tuple[Row, str]], titles: Mapping[str, str]) -> None:
         """Put these rows, each with its machine, after the session's own; they replace earlier recorded rows."""
@@ -129,7 +186,8 @@ class Results(QObject):
         groups: dict[Any, list[tuple[RowSlot, Row]]] = {}
         for slot, entry in self._entries.items():
             if entry.timed is not None:
-                groups.setdefault((slot.variant, slot.device, entry.origin), []).append((slot, entry.timed))
+                own = slot if slot in self._own_titles else None  # its title says what it is
+                groups.setdefault((slot.variant, slot.device, entry.origin, own), []).append((slot, entry.timed))
         texts_by_slot: dict[RowSlot, str] = {}
         for members in groups.values():
             texts = row_differences([row for _, row in members]) if len(members) > 1 else [""]
@@ -178,7 +236,7 @@ class Results(QObject):
 
     def clear(self) -> None:
         """Remove all rows."""
-        self._entries, self._recorded = {}, ()
+        self._entries, self._recorded, self._raw = {}, (), {}
         self.rows_reset.emit()
 
     def slots(self) -> tuple[RowSlot, ...]:
@@ -312,9 +370,3 @@ class Results(QObject):
         """A whole report as text, with the window's provenance."""
         content = {**report_json(self.provenance, self.to_report_rows()), "about": self.facts()}
         return json.dumps(content, indent=1, allow_nan=False) + "\n"
-
-
-def _title(slot: RowSlot, titles: Mapping[str, str]) -> str:
-    """The title of a variant; a row that does not follow the choice is marked as such."""
-    pinned = "" if slot.follows else QCoreApplication.translate("Results", "pinned")
-    return BETWEEN.join(part for part in (titles.get(slot.variant, ""), pinned) if part)

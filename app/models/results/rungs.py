@@ -58,7 +58,10 @@ def rung_lines(entries: Sequence[Entry], entry: Entry) -> list[str]:
 
 
 def idea_of(entry: Entry) -> str:
-    """What the variant of a row does, in a sentence; "" where this version has no such variant."""
+    """What the variant of a row does, in a sentence; "" where this version has no such variant, and for an edited
+    kernel, which may do something else."""
+    if entry.row is not None and entry.row.edits:
+        return ""
     try:
         return FILTERS.find(entry.row.filter).variant(entry.variant).idea if entry.row is not None else ""
     except KernelscopeError:

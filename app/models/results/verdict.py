@@ -26,7 +26,8 @@ def verdict(results: Results, slot: RowSlot, shown: Subject | None, present: Sub
     if shown != present:
         return "stale", _difference_text(shown, present)
     if not is_current or entry is None or entry.ok is None:
-        return "unverified", ""
+        edited = is_current and entry is not None and entry.row is not None and entry.row.edits
+        return "unverified", QCoreApplication.translate("Pictures", "not checked yet") if edited else ""
     return ("fresh" if entry.ok else "wrong"), ""
 
 

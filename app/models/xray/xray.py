@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,6 +91,14 @@ class FileView:
         """Warp instructions of the file's own lines."""
         return sum(counts.get("warp_instructions", 0) for counts in self.lines.values())
 
+    @property
+    def severities(self) -> dict[int, str]:
+        """The worst severity of the findings of each line, "error" or "warning"."""
+        return {
+            line: "error" if any(m.severity == "error" for m in marks) else "warning"
+            for line, marks in self.marks.items()
+        }
+
     def column(self, counter: str) -> dict[int, int]:
         """A counter by line, for the line itself, where it is not 0."""
         return _column(counter, self.lines)
@@ -169,6 +177,15 @@ class KernelView:
         """The share of the kernel's instructions that come from a file's own lines."""
         total = sum(f.work for f in self.files)
         return file.work / total if total else 0.0
+
+    def ways_of(self, file: FileView) -> Callable[[int], tuple[list[Place], list[Place]]]:
+        """For the lines of a file, the lines that each calls, and those that call it."""
+        known = {f.file for f in self.files}
+
+        def ways(line: int) -> tuple[list[Place], list[Place]]:
+            return [p for p in file.callees.get(line, ()) if p[0] in known], file.callers(line, self.files)
+
+        return ways
 
     def counters(self) -> list[str]:
         """The counters that occur, sectors of all accesses first."""

@@ -84,9 +84,8 @@ def verdict(entry: Entry) -> str:
         return kinds.get(entry.row.failure_kind, translate("Rows", "failed"))
     if entry.row.variant == REFERENCE:
         return translate("Rows", "the definition")
-    return {True: translate("Rows", "right"), False: translate("Rows", "WRONG"), None: translate("Rows", "unverified")}[
-        entry.ok
-    ]
+    unknown = translate("Rows", "not checked yet") if entry.row.edits else translate("Rows", "unverified")
+    return {True: translate("Rows", "right"), False: translate("Rows", "WRONG"), None: unknown}[entry.ok]
 
 
 def verdict_role(entry: Entry, colours: Colours) -> Role:
@@ -108,6 +107,10 @@ def failure_text(entry: Entry) -> str:
         return _uncounted(entry)
     if entry.ok is False:
         return translate("Rows", "Wrong result: not timed.")
+    if entry.row and entry.row.edits and entry.ok is None:
+        return translate(
+            "Rows", "Its time counts once its contract is checked: press Check contract in the X-ray panel."
+        )
     if entry.row and entry.seconds("kernel") is None and entry.state != "running":
         return translate("Rows", "Computed, not timed.")
     return ""

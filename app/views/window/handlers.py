@@ -17,7 +17,7 @@ from app.views.dialogs.diagnostics import DiagnosticsPage
 from app.views.dialogs.offers import palette_offers
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.difference_saver import save_difference
-from app.views.window.panels import OWN_KERNEL, SWEEP, TIMELINE
+from app.views.window.panels import OWN_KERNEL, SWEEP, TIMELINE, XRAY
 from app.views.window.window_parts import WindowParts
 from gpu_ops import FILTERS, ParamError, __version__
 from gpu_ops.explaining.transfers.rates import recorded_rates
@@ -277,3 +277,17 @@ def show_about(parts: WindowParts) -> None:
     """Show version and licence."""
     text = _tr("Kernelscope {version}, BSD 3-Clause licence: an image and signal lab that shows why a GPU is fast.")
     parts.context.messages.show_message("info", text.format(version=__version__))
+
+
+def edit_kernel(parts: WindowParts) -> None:
+    """Open the X-ray panel with the editor of its variant's kernel."""
+    if not parts.docks.is_open("xray"):
+        parts.docks.toggle("xray")
+    parts.context.xray.set_editing(True)
+    parts.docks[XRAY].code.setFocus()
+
+
+def why_no_kernel(parts: WindowParts) -> str:
+    """Why there is no kernel to edit; "" where there is one."""
+    text = QCoreApplication.translate("Actions", "No variant of this filter has a kernel of its own.")
+    return "" if parts.context.xray.variant else text

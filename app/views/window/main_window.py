@@ -60,7 +60,7 @@ from app.views.window.message_bar import MessageBar
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, OWN_KERNEL, SWEEP, TIMELINE, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.probing import Probing
-from app.views.window.session_link import SessionLink, keep_last
+from app.views.window.session_link import SessionLink, ask_to_close, keep_last
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
 from app.views.window.window_parts import WindowParts
@@ -384,6 +384,9 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:  # noqa: N802
         settings, look = self.context.settings, self.context.look
+        if not ask_to_close(self.parts):
+            event.ignore()
+            return
         self.full_screen.leave()
         keep_last(self.parts)
         self.context.sessions.end()

@@ -13,6 +13,7 @@ from app.models.curves.lanes import choice_of
 from app.models.experiment.job_kind import RESTORE
 from app.models.files.session_file import SavedSession
 from app.models.files.session_view import Offered, View, put_channels, put_probe
+from app.models.xray.drafts import Draft
 from app.views.results.view_table import BANDS, COUNTS, SPECTRUM
 from app.views.window.panels import LADDER, PANELS
 from app.views.window.window_parts import WindowParts
@@ -29,6 +30,8 @@ OFFERED = Offered(
 KEPT_MS = 2000
 """Delay from a change to keeping the session; further changes in this time are included."""
 CRASH = "crash"
+LOSING = "loses_kernels"
+"""The window's property that the user closes it without saving edited kernels."""
 
 
 def _tr(text: str) -> str:
@@ -99,6 +102,31 @@ def keep_last(parts: WindowParts) -> None:
         parts.context.log.add("window warning", str(error))
 
 
+def unsaved_kernels(parts: WindowParts) -> tuple[Draft, ...]:
+    """The edited kernels that neither a file nor the last session keeps when the window closes."""
+    sessions, original = parts.context.sessions, parts.context.session.original
+    pasted = original is not None and original.origin.get("path") == parts.pasted.path
+    kept = parts.context.settings.last_session is not None and sessions.can_save and not pasted
+    return () if kept else parts.context.xray.drafts.unsaved
+
+
+def ask_to_close(parts: WindowParts) -> bool:
+    """Whether the window can close now; otherwise ask what to do with unsaved kernels."""
+    unsaved = () if parts.window.property(LOSING) else unsaved_kernels(parts)
+    if not unsaved:
+        return True
+
+    def close() -> None:
+        parts.window.setProperty(LOSING, True)
+        parts.window.close()
+
+    names = ", ".join(draft.origin.title for draft in unsaved)
+    text = _tr("Edited kernels are not saved: {names}. Save them in the X-ray panel, or close without them.")
+    choices: dict[str, Callable[[], object]] = {_tr("Close without saving"): close}
+    parts.context.messages.show_message("warning", text.format(names=names), "", "unsaved", choices=choices)
+    return False
+
+
 # The view
 
 
@@ -131,6 +159,8 @@ def view_of(parts: WindowParts) -> View:
         xray=context.xray.variant,
         against=context.xray.against,
         timeline=context.timeline.model,
+        drafts=context.xray.drafts.edited,
+        editing=context.xray.editing,
     )
 
 
@@ -164,6 +194,7 @@ class SessionLink(QObject):
             session.changed,
             parts.context.timeline.model_changed,
             *(pictures.view_changed, display.levels_changed, choice_of(pictures).changed, xray.changed),
+            *(xray.drafts.changed, xray.editing_changed),
             *(probe.changed, probe.tool_changed, probe.scale_bar_changed),
             *(parts.context.look.changed, parts.docks.toggled, parts.docks.tabs[LADDER.dock].currentChanged),
         ]
@@ -198,10 +229,23 @@ class SessionLink(QObject):
         # The last session restores its layout only where the user asked for it.
         if self._sessions.path or parts.context.settings.restored:
             self._lay_out(view)
+        self._restore_drafts(view)
         parts.context.xray.choose(view.xray)
+        parts.context.xray.set_editing(view.editing)
         parts.context.xray.compare_with(view.against)
         parts.context.timeline.set_model(view.timeline)
         self._show(view)
+
+    def _restore_drafts(self, view: View) -> None:
+        """Take the session's edited kernels, except where the window has an unsaved one of the same variant."""
+        drafts = self._parts.context.xray.drafts
+        for draft in view.drafts:
+            present = drafts.of(draft.filter, draft.variant)
+            if not present.unsaved or present == draft:
+                drafts.put(draft)
+                continue
+            text = _tr("The window's unsaved {variant}, edited, stays: save it and open the session again for its own.")
+            self._sessions.say(text.format(variant=present.origin.title))
 
     def _lay_out(self, view: View) -> None:
         """Restore the positions and sizes of the panels."""

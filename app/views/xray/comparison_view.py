@@ -42,13 +42,18 @@ class ComparisonView(QWidget):
         in_column(row, (self.text, 1), on=self, margins=(0, gap, 0, 0))
         self.variants.activated.connect(lambda place: self.chosen.emit(self.variants.itemData(place)))
 
-    def show_variants(self, variants: Sequence[Variant], shown: str, against: str) -> None:
-        """List the variants to compare with, "none" first, and select the present one."""
+    def show_variants(self, variants: Sequence[Variant], shown: str, against: str, edited: bool = False) -> None:
+        """List the variants to compare with, "none" first, and select the present one. An `edited` kernel can be
+        compared with the shipped one of its variant."""
         self.variants.clear()
         self.variants.addItem(self.tr("none"), "")
         for variant in variants:
-            if variant.id != shown:
+            if variant.id != shown or edited:
                 self.variants.addItem(variant.title, variant.id)
+        self.select(against)
+
+    def select(self, against: str) -> None:
+        """Select the variant to compare with."""
         self.variants.setCurrentIndex(self.variants.findData(against))
 
     def show_content(self, content: Mapping[str, Any], against: str, palette: QPalette) -> None:
@@ -59,7 +64,7 @@ class ComparisonView(QWidget):
         elif not answer or answer["before"]["variant"] != against:
             html = escape(self.tr("The X-ray of both variants is not ready yet."))
         else:
-            html = comparison(content["title"], answer, palette)
+            html = comparison(content["title"], answer, palette, content.get("difference", ()))
         if html != self._html:
             self._html = html
             self.text.setHtml(html)

@@ -6,21 +6,33 @@ import json
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QPushButton, QSplitter, QTabWidget, QTextBrowser, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QFrame,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QTabWidget,
+    QTextBrowser,
+    QWidget,
+)
 
 from app.base.nesting import bounded
 from app.base.terms import counter_name, counter_tip
-from app.base.theme import colours_of, inked
+from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
 from app.controllers.xray import XRayController
 from app.models.xray.xray import KernelView, views
 from app.views.boxes import in_column, in_row
+from app.views.code.code_tabs import CodeTabs
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.xray.access_view import AccessView
 from app.views.xray.comparison_view import ComparisonView
+from app.views.xray.edit_bar import EditBar
+from app.views.xray.editing import KernelEditing
 from app.views.xray.occupancy_view import BlockSizes
 from app.views.xray.source_tabs import SourceTabs
 from app.views.xray.text import measured, report, title
@@ -47,10 +59,14 @@ class XRayPanel(Squeezed):
         self.again = QPushButton(self.tr("Simulate &kernel again"), self)
         self.again.setObjectName("xray.again")
         self.again.setToolTip(self.tr("Simulate this variant again"))
+        tip = self.tr("Edit the text of this kernel; pressed again, it shows the shipped kernel")
+        self.edit = named(QPushButton(self.tr("Edit"), self), "xray.edit", tip=tip)
+        checkable(self.edit)
         self.title = sentence_label("xray.title", self)
         self.state = sentence_label("xray.state", self)
         self.files = SourceTabs(self)
         self.source = self.files.source
+        self.code, self.edit_bar = CodeTabs(self), EditBar(self)
         self.report = named(QTextBrowser(self), "xray.report", title=self.tr("Findings, explanations and totals"))
         self.report.setOpenLinks(False)
         self.report.setFrameShape(QFrame.Shape.NoFrame)
@@ -60,7 +76,7 @@ class XRayPanel(Squeezed):
         self._arrange()
         self._listen()
         self._show_variants()
-        self._show()
+        self._show_editing()
 
     def _combo(self, name: str, title: str) -> QComboBox:
         combo = named(Combo(self), name, title=title, tip=title)
@@ -79,15 +95,19 @@ class XRayPanel(Squeezed):
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         variant, counted = buddy(self.tr("Variant"), self.variants), buddy(self.tr("Counter per line"), self.counters)
-        above, beside = in_row(variant, (self.variants, 1), (self.kernels, 1)), in_row(counted, (self.counters, 1))
+        above = in_row(variant, (self.variants, 1), (self.kernels, 1), self.edit)
+        beside = in_row(counted, (self.counters, 1))
         row = in_row((in_column(self.title, self.state, 1), 1), self.again)
         row.setAlignment(self.again, Qt.AlignmentFlag.AlignTop)
         self.splitter = named(QSplitter(Qt.Orientation.Vertical, self), "xray.splitter")
         self.splitter.setChildrenCollapsible(False)
-        for part, share in zip((self.files, self.tabs), SHARES, strict=True):
+        self.texts = named(QStackedWidget(self), "xray.texts")
+        for text in (self.files, self.code):
+            self.texts.addWidget(text)
+        for part, share in zip((self.texts, self.tabs), SHARES, strict=True):
             self.splitter.addWidget(part)
             self.splitter.setStretchFactor(self.splitter.indexOf(part), share)
-        in_column(above, row, beside, (self.splitter, 1), on=self, margins=gap)
+        in_column(above, row, self.edit_bar, beside, (self.splitter, 1), on=self, margins=gap)
 
     def _listen(self) -> None:
         controller = self._controller
@@ -100,6 +120,10 @@ class XRayPanel(Squeezed):
         self.report.anchorClicked.connect(self._follow)
         self.tabs.currentChanged.connect(self._watch)
         self.files.line_changed.connect(self._show_accesses)
+        self.code.line_changed.connect(self._show_accesses)
+        self.editing = KernelEditing(controller, self.code, self.edit_bar, self)
+        self.edit.clicked.connect(controller.set_editing)
+        controller.editing_changed.connect(self._show_editing)
         self.comparison.chosen.connect(controller.compare_with)
         controller.measured_changed.connect(self._show_measured)
 
@@ -139,20 +163,36 @@ class XRayPanel(Squeezed):
     # Changes of the controller
 
     @Slot()
+    def _show_editing(self) -> None:
+        """Show the editor, or the source of the shipped kernel."""
+        editing = self._controller.editing
+        self.edit.setChecked(editing)
+        self.edit_bar.setVisible(editing)
+        self.texts.setCurrentWidget(self.code if editing else self.files)
+        self.editing.show_draft()
+        self._show()
+        if editing and self._kernels:
+            self.editing.show_kernel(self._kernel)
+
+    @Slot()
     def _show_variants(self) -> None:
         self.variants.clear()
         for variant in self._controller.variants:
             self.variants.addItem(variant.title, variant.id)
         self.variants.setCurrentIndex(self.variants.findData(self._controller.variant))
-        self.comparison.show_variants(self._controller.variants, self._controller.variant, self._controller.against)
-        self._show_comparison()
+        controller = self._controller
+        shown = controller.variant, controller.against, controller.editing
+        self.comparison.show_variants(controller.variants, *shown)
+        self._show_editing()
 
     @Slot()
     def _show(self) -> None:
         content = self._controller.content
         # First, because a text that is laid out while hidden is not scrolled to its top.
-        for widget in (self.files, self.tabs, self.counters, self.title):
+        self.texts.setVisible(content is not None or self._controller.editing)
+        for widget in (self.tabs, self.counters, self.title):
             widget.setVisible(content is not None)
+        self.edit.setEnabled(bool(self._controller.variant))
         if content is not self._shown:
             self._shown, self._kernels = content, views(content)
             what = title(content, self._controller.gpu)
@@ -180,11 +220,16 @@ class XRayPanel(Squeezed):
         state, colours = self._controller.state, colours_of(self.palette())
         stale = self._shown is not None and state != "shown"
         text = self.tr("{state} The content below belongs to an earlier setting.") if stale else "{state}"
+        if stale and self._controller.other_text:
+            text = self.tr("{state} The counts below belong to an earlier text.")
+        if self._controller.editing and any(problem.column for problem in self._controller.problems):
+            texts["failed"] = self.tr("It does not compile; see the list below the text.")
         self.state.setText(text.format(state=texts[state]) if texts[state] else "")
         self.state.setVisible(bool(texts[state]))
         ink = colours.error.colour if state == "failed" else colours.muted
         self.state.setPalette(inked(self.state.palette(), ink))
         self.again.setEnabled(state in ("shown", "stopped", "failed"))
+        self.again.setVisible(not self._controller.editing or state == "stopped")  # each pause simulates it again
 
     def _show_report(self) -> None:
         if self._shown is not None:
@@ -200,6 +245,7 @@ class XRayPanel(Squeezed):
             self._show_report()
 
     def _show_comparison(self) -> None:
+        self.comparison.select(self._controller.against)
         if self._shown is not None:
             self.comparison.show_content(self._controller.content, self._controller.against, self.palette())
 
@@ -211,7 +257,9 @@ class XRayPanel(Squeezed):
 
     def _show_kernel(self) -> None:
         kernel = self._kernel
-        new = self.files.show_kernel(kernel)
+        new = self.files.show_kernel(kernel) and not self._controller.editing
+        if self._controller.editing:
+            self.editing.show_kernel(kernel)
         self.counters.clear()
         for id in kernel.counters():
             self.counters.addItem(counter_name(id), id)
@@ -231,11 +279,15 @@ class XRayPanel(Squeezed):
 
     def _show_column(self) -> None:
         self.files.show_counter(str(self.counters.currentData()))
+        self.editing.show_counter(str(self.counters.currentData()))
 
     @Slot()
     def _show_accesses(self) -> None:
         """Show the addresses of a warp's lanes at the line of the cursor."""
-        if self._kernels:
+        if self._controller.editing:
+            if view := self.editing.view:
+                self.accesses.show_line(view.traces.get(self.editing.line, ()), self.editing.line)
+        elif self._kernels:
             line = self.source.textCursor().blockNumber() + 1
             self.accesses.show_line(self.files.file.traces.get(line, ()), line)
 
@@ -246,7 +298,11 @@ class XRayPanel(Squeezed):
         if place != self.kernels.currentIndex():
             self.kernels.setCurrentIndex(place)
             self._show_kernel()
-        self.files.go_to(self._kernel.files[file].file, line)
+        view = self._kernel.files[file]
+        if self._controller.editing:
+            self.code.go_to(self.editing.path_of(view), line)
+            return
+        self.files.go_to(view.file, line)
         self.source.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @bounded

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import re
 
+from pygments.lexers.c_like import CudaLexer
+from pygments.token import Token
 from PySide6.QtGui import QColor, QPalette, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from app.base.theme import TEXT_CONTRAST, colours_of, readable
 
-KEYWORDS = (
-    "alignas auto bool break case char class const constexpr continue default do double else enum extern false float "
-    "for if inline int long namespace nullptr return short signed sizeof static struct switch template true typedef "
-    "typename union unsigned using void volatile while __constant__ __device__ __forceinline__ __global__ "
-    "__launch_bounds__ __restrict__ __shared__ __align__"
+CUDA_NAME = re.compile(r"__\w+|atomic[A-Z]\w*")
+"""Functions of CUDA that the lexer takes for any name."""
+KINDS = (
+    (Token.Comment.Preproc, "directive"),
+    (Token.Comment, "comment"),
+    (Token.Literal.Number, "number"),
+    (Token.Literal, "text"),
+    (Token.Keyword, "keyword"),
+    (Token.Name.Builtin, "builtin"),
 )
-BUILT_IN = r"\b(?:threadIdx|blockIdx|blockDim|gridDim|warpSize)\b(?:\.[xyz]\b)?|\b__\w+(?=\s*\()|\batomic[A-Z]\w*"
-NUMBER = r"\b(?:0[xX][0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?)[fFuUlL]*\b"
-TEXT = r'"(?:[^"\\]|\\.)*"'
-PIECES = re.compile(
-    rf"(?P<comment>//.*|/\*.*?(?:\*/|$))|(?P<text>{TEXT})|(?P<directive>^\s*#\s*\w+)"
-    rf"|(?P<keyword>\b(?:{'|'.join(KEYWORDS.split())})\b)|(?P<builtin>{BUILT_IN})|(?P<number>{NUMBER})"
-)
+"""The kinds of tokens, the special ones first, and the names of their colours."""
 
 
 class SourceColours(QSyntaxHighlighter):
@@ -29,6 +29,7 @@ class SourceColours(QSyntaxHighlighter):
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._formats: dict[str, QTextCharFormat] = {}
+        self._lexer = CudaLexer(stripnl=False)
 
     def take(self, palette: QPalette) -> None:
         """Use colours that contrast with this palette's background."""
@@ -60,8 +61,12 @@ class SourceColours(QSyntaxHighlighter):
             if end < 0:
                 return
         self.setCurrentBlockState(0)
-        for piece in PIECES.finditer(text, start):
-            name = str(piece.lastgroup)
-            self.setFormat(piece.start(), len(piece[0]), self._formats.get(name, QTextCharFormat()))
-            if piece[0].startswith("/*") and not (piece[0].endswith("*/") and len(piece[0]) >= 4):
+        for place, kind, piece in self._lexer.get_tokens_unprocessed(text[start:] + "\n"):  # which ends a comment
+            piece = piece.rstrip("\n")
+            name = next((name for known, name in KINDS if kind in known), "")
+            if not name and kind in Token.Name and CUDA_NAME.fullmatch(piece):
+                name = "builtin"
+            if name:
+                self.setFormat(start + place, len(piece), self._formats.get(name, QTextCharFormat()))
+            if name == "comment" and piece.startswith("/*") and not (piece.endswith("*/") and len(piece) >= 4):
                 self.setCurrentBlockState(1)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QTabBar, QWidget
 
@@ -12,7 +10,7 @@ from app.models.xray.xray import SETS, FileView, KernelView
 from app.views.boxes import in_column
 from app.views.labels import named
 from app.views.parts import ElidedLabel
-from app.views.xray.source_view import Place, SourceView
+from app.views.xray.source_view import SourceView
 
 MARGIN = 2
 """Pixels around a line of defines."""
@@ -107,11 +105,8 @@ class SourceTabs(QWidget):
     @Slot()
     def _show_file(self) -> None:
         file, line = self.file, self._lines.get(self.file.file, 1)
-        worst = {
-            line: "error" if any(m.severity == "error" for m in marks) else "warning"
-            for line, marks in file.marks.items()
-        }
-        self.source.show_source(file.source, worst, file.describe_line, self._ways)
+        assert self._kernel is not None
+        self.source.show_source(file.source, file.severities, file.describe_line, self._kernel.ways_of(file))
         self.show_counter(self._counter)
         self.source.go_to(line)
         self._lines[file.file] = line
@@ -122,9 +117,3 @@ class SourceTabs(QWidget):
         if self.source.toPlainText() == self.file.source:  # not while the text changes
             self._lines[self.file.file] = line
             self.line_changed.emit()
-
-    def _ways(self, line: int) -> tuple[Sequence[Place], Sequence[Place]]:
-        assert self._kernel is not None
-        known = {f.file for f in self._kernel.files}
-        calls = [p for p in self.file.callees.get(line, ()) if p[0] in known]
-        return calls, self.file.callers(line, self._kernel.files)

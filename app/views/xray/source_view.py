@@ -141,21 +141,36 @@ class SourceView(QPlainTextEdit):
     def cell(self, line: int) -> tuple[str, float]:
         """The number at a line, and the line's own share of the maximum; empty where nothing was counted. The
         number of a line that calls others includes the calls and is marked."""
+        return self._cell_of(self.counted_line(line))
+
+    def _cell_of(self, line: int) -> tuple[str, float]:
         value = self._column.get(line, 0)
         share = value / self._most if value else 0.0
         if line in self._called:
             return f"{CALL} {short_count(self._called[line])}", share
         return (short_count(value), share) if value else ("", 0.0)
 
+    def counted_line(self, line: int) -> int:
+        """The line of the last results that is now this one: the same, as the text cannot be edited."""
+        return line
+
+    def severity(self, line: int) -> str:
+        """The severity of a line's worst finding, "error" or "warning"; "" without one."""
+        return self._marks.get(self.counted_line(line), "")
+
+    def describe(self, line: int) -> Sequence[str]:
+        """The sentences about a line."""
+        counted = self.counted_line(line)
+        return self._describe_line(counted) if counted else ()
+
     def mark(self, line: int) -> str:
         """The symbol of a line's worst finding."""
         colours = colours_of(self.palette())
-        severity = self._marks.get(line, "")
-        return {"error": colours.error.symbol, "": ""}.get(severity, colours.warn.symbol)
+        return {"error": colours.error.symbol, "": ""}.get(self.severity(line), colours.warn.symbol)
 
     def tip(self, line: int) -> Html:
         """The tool tip of a line."""
-        text = "<br>".join(escape(sentence) for sentence in self._describe_line(line))
+        text = "<br>".join(escape(sentence) for sentence in self.describe(line))
         return Html(f"<b>{escape(self.tr('Line {line}').format(line=line))}</b><br>{text}" if text else "")
 
     def go_to(self, line: int) -> None:
@@ -169,11 +184,11 @@ class SourceView(QPlainTextEdit):
 
     def leads(self, line: int) -> bool:
         """Whether a line calls others."""
-        return bool(self._ways(line)[0])
+        return bool(self._ways(self.counted_line(line))[0])
 
     def follow(self, line: int) -> bool:
         """Go to the line that a line calls most. Returns whether it calls anything."""
-        calls, _ = self._ways(line)
+        calls, _ = self._ways(self.counted_line(line))
         if calls:
             self.followed.emit(*calls[0])
         return bool(calls)
@@ -181,7 +196,7 @@ class SourceView(QPlainTextEdit):
     def menu(self, line: int) -> QMenu:
         """The menu of a line: the usual entries of a text, and the lines to go to."""
         menu = self.createStandardContextMenu()
-        calls, callers = self._ways(line)
+        calls, callers = self._ways(self.counted_line(line))
         for texts, places in ((self.tr("Go to {place}"), calls), (self.tr("Back to {place}"), callers)):
             if places:
                 menu.addSeparator()
@@ -223,11 +238,15 @@ class SourceView(QPlainTextEdit):
         if event.key() == Qt.Key.Key_F12:
             self.follow(self.textCursor().blockNumber() + 1)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
-            place = self.cursorRect().bottomLeft()
-            text = self.tip(self.textCursor().blockNumber() + 1)
-            show_tip(self.viewport().mapToGlobal(place), text, self)
+            self.show_counts()
         else:
             super().keyPressEvent(event)
+
+    def show_counts(self) -> None:
+        """Show the tool tip of the line of the cursor."""
+        place = self.cursorRect().bottomLeft()
+        text = self.tip(self.textCursor().blockNumber() + 1)
+        show_tip(self.viewport().mapToGlobal(place), text, self)
 
     # Painting
 
@@ -235,9 +254,14 @@ class SourceView(QPlainTextEdit):
         """The widths of mark, counter and line number, with a gap after each."""
         metrics = self.fontMetrics()
         gap = metrics.averageCharWidth()
-        cells = [metrics.horizontalAdvance(self.cell(line)[0]) for line in {*self._column, *self._called}]
+        cells = [metrics.horizontalAdvance(self._cell_of(line)[0]) for line in {*self._column, *self._called}]
         numbers = metrics.horizontalAdvance("0" * len(str(self.blockCount())))
-        return 2 * gap if self._marks else gap // 2, max(cells, default=0) + 2 * gap, numbers + 2 * gap
+        return 2 * gap if self._has_marks else gap // 2, max(cells, default=0) + 2 * gap, numbers + 2 * gap
+
+    @property
+    def _has_marks(self) -> bool:
+        """Whether any line has a mark."""
+        return bool(self._marks)
 
     def gutter_width(self) -> int:
         return sum(self._widths)
@@ -265,14 +289,14 @@ class SourceView(QPlainTextEdit):
             box = QRect(mark, top, cell, height)
             if share:
                 painter.fillRect(box, heat(self.palette(), share))
-            call = line in self._called
+            call = self.counted_line(line) in self._called
             role = QPalette.ColorRole.Link if call else QPalette.ColorRole.Text
             ink = self.palette().color(role)
             plain = share or contrast(ink, self.palette().color(QPalette.ColorRole.AlternateBase)) < TEXT_CONTRAST
             painter.setPen(self.palette().color(QPalette.ColorRole.Text) if plain else ink)
             painter.drawText(box.adjusted(0, 0, -gap, 0), right | Qt.AlignmentFlag.AlignVCenter, text)
         if self.mark(line):
-            painter.setPen(colours.error.colour if self._marks[line] == "error" else colours.warn.colour)
+            painter.setPen(colours.error.colour if self.severity(line) == "error" else colours.warn.colour)
             painter.drawText(QRect(0, top, mark, height), Qt.AlignmentFlag.AlignCenter, self.mark(line))
         painter.setPen(colours.muted)
         number = QRect(mark + cell, top, self._gutter.width() - mark - cell - gap, height)
@@ -289,13 +313,17 @@ class SourceView(QPlainTextEdit):
         self._gutter.update()
 
     def _show_current(self) -> None:
-        """Highlight the line of the cursor."""
+        """Highlight the line of the cursor and the marked letters."""
         current = QTextEdit.ExtraSelection()
         current.cursor = self.textCursor()
         form = current.format
         form.setBackground(self.palette().color(QPalette.ColorRole.AlternateBase))
         form.setProperty(QTextFormat.Property.FullWidthSelection, True)
-        self.setExtraSelections([current])
+        self.setExtraSelections([current, *self.marked_letters()])
+
+    def marked_letters(self) -> list[QTextEdit.ExtraSelection]:
+        """Letters with a background or a line below them."""
+        return []
 
     def _report_line(self) -> None:
         line = self.textCursor().blockNumber() + 1

@@ -11,7 +11,7 @@ from PySide6.QtGui import QPalette
 
 from app.base.numbers import count, number, percent, seconds, short_count, times
 from app.base.terms import counter_name, stage_name
-from app.base.theme import colours_of
+from app.base.theme import colours_of, fixed_font
 from app.models.results.entry import Entry
 from app.models.xray.xray import KernelView, figures
 from app.views.timing.row_text import clock_name
@@ -62,6 +62,7 @@ def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: Q
     parts = [
         f"<p style='margin-top:0; margin-bottom:2px'>{escape(head)}</p>" if head else "",
         _heading(tr("Errors and warnings")) + _findings(kernels, palette),
+        _changes(content),
         _heading(tr("Findings")) + _list(sentences) if sentences else "",
         _heading(tr("Resources")) + "".join(_resources(k) for k in kernels),
         _heading(tr("Totals")) + _totals(content, muted),
@@ -69,6 +70,28 @@ def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: Q
     if content["printed"]:
         parts.append(_heading(tr("Printed by the kernel")) + _list(escape(line) for line in content["printed"]))
     return "".join(parts)
+
+
+def _changes(content: Mapping[str, Any]) -> str:
+    """What an edited kernel changed against the kernel that it is compared with."""
+    found = content.get("comparison")
+    if "edited" not in content or not found:
+        return ""
+    before = str(found["before"]["title"])
+    texts = [str(s["text"]) for s in found.get("sentences", ())] or [tr("No counter changed.")]
+    if "reason" in found:
+        text = tr("{variant} cannot be compared: {reason}")
+        texts = [text.format(variant=before, reason=found["reason"])]
+    heading = tr("What the edit changes against {variant} as shipped").format(variant=before)
+    return _heading(heading) + _list(map(escape, texts))
+
+
+def _difference(lines: Sequence[str], palette: QPalette) -> str:
+    """A difference of sources: lines that were removed and added have a sign and a colour."""
+    colours = colours_of(palette)
+    inks = {"+": colours.ok.colour.name(), "-": colours.error.colour.name(), "@": colours.muted.name()}
+    rows = "\n".join(f"<span style='color:{inks.get(line[:1], '')}'>{escape(line)}</span>" for line in lines)
+    return _heading(tr("What was edited")) + f"<pre style='font-family:{fixed_font()}'>{rows}</pre>"
 
 
 def _heading(text: str) -> str:
@@ -147,8 +170,9 @@ def _row(name: str, cells: Iterable[str]) -> str:
     return f"<tr><td>{escape(name)}</td>{right}</tr>"
 
 
-def comparison(title: str, found: Mapping[str, Any], palette: QPalette) -> str:
-    """What changed from another variant to the variant with this title, per element of the result."""
+def comparison(title: str, found: Mapping[str, Any], palette: QPalette, difference: Sequence[str] = ()) -> str:
+    """What changed from another variant to the variant with this title, per element of the result, and the difference
+    of an edited kernel from the shipped one."""
     before = str(found["before"]["title"])
     if "reason" in found:
         return escape(tr("{variant} cannot be compared: {reason}").format(variant=before, reason=found["reason"]))
@@ -166,5 +190,6 @@ def comparison(title: str, found: Mapping[str, Any], palette: QPalette) -> str:
         _heading(tr("What changed from A to B and what it should bring")) + _list(texts),
         _heading(tr("Counted")) + f"<table cellpadding='1'>{rows}</table>",
         _heading(tr("Findings in A")) + _list(faults) if faults else "",
+        _difference(difference, palette) if difference else "",
     ]
     return "".join(parts)

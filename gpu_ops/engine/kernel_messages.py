@@ -1,0 +1,58 @@
+"""Requests about kernels, shipped and edited, and the engine's answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_ops.engine.shared import SharedInput
+from gpu_ops.types import Pick
+
+
+@dataclass(frozen=True)
+class XRayRequest:
+    """X-ray the kernels of a variant on a simulated GPU of an `architecture` such as "sm_75", whatever the pick's
+    device, on the part of the input that is small enough for it. With `against`, a second variant is X-rayed on the
+    same part, and the answer compares the two."""
+
+    job: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    pick: Pick
+    architecture: str
+    against: Pick | None = None
+
+
+@dataclass(frozen=True)
+class XRayAnswer:
+    """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and also "title",
+    "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
+    "place", where the X-rayed part begins along each spatial axis ([] for the whole input). With `against` there is a
+    "comparison" (see gpu_ops.explaining.comparison), or the "reason" why there is none. For an edited kernel that does
+    not compile or run there are only "broken", the reason, and "problems" (see gpu_ops.engine.xrays)."""
+
+    job: int
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class ContractRequest:
+    """Compare the outputs of a pick with the reference in every case of its filter's contract, on the pick's device.
+    Only its variant, device and edits matter."""
+
+    job: int
+    filter: str
+    pick: Pick
+
+
+@dataclass(frozen=True)
+class ContractAnswer:
+    """The answer to ContractRequest: whether every case was `right`, the number of cases in words, such as "90 of 90
+    cases right", and the `first` fault."""
+
+    job: int
+    right: bool
+    cases: str
+    first: str

@@ -1,0 +1,120 @@
+"""The engine's answers about kernels, shipped and edited: X-rays, and the filter's contract."""
+
+from __future__ import annotations
+
+import re
+from contextlib import AbstractContextManager
+from dataclasses import asdict
+from typing import Any
+
+from gpu_ops.engine.edits import limits_of_edits
+from gpu_ops.engine.job_channel import JobChannel
+from gpu_ops.engine.kernel_messages import ContractAnswer, ContractRequest, XRayAnswer, XRayRequest
+from gpu_ops.errors import KernelError, KernelscopeError
+from gpu_ops.explaining import comparison
+from gpu_ops.explaining.sentences import explain
+from gpu_ops.explaining.xray import XRay, as_dict, xray
+from gpu_ops.filters import FILTERS
+from gpu_ops.own_kernels.checking import hold
+from gpu_ops.progress import Limit, limited, stage
+from gpu_ops.running.attempt import named
+from gpu_ops.types import Input, Pick
+
+SECONDS, MEMORY = 30.0, 2 << 30
+"""The limits of each case of a contract."""
+_shipped: list[tuple[Any, XRay]] = []
+"""The last X-ray that an edited kernel was compared with, and what it depends on: while a kernel is edited, it is
+compared with the same one again and again."""
+
+
+def answer_xray(channel: JobChannel, request: XRayRequest) -> None:
+    """X-ray the pick. An edited kernel that does not compile or run is an answer too, with the reason and the
+    compiler's messages; a shipped one raises."""
+    if not request.pick.edits:
+        channel.send(XRayAnswer(request.job, _content(channel, request)))
+        return
+    try:
+        content = _content(channel, request)
+    except KernelError as error:
+        content = broken(error)
+    channel.send(XRayAnswer(request.job, content))
+
+
+def broken(error: KernelError) -> dict[str, Any]:
+    """An answer without an X-ray: the reason, and "problems" {file, line, column, severity, text} by line: the
+    compiler's messages, or what the simulated GPU found."""
+    problems = [asdict(one) for one in error.diagnostics]
+    for one in error.findings:
+        problems.append({"file": one.file, "line": one.line, "column": 0, "severity": one.severity, "text": str(one)})
+    return {"broken": str(error), "problems": problems}
+
+
+def _content(channel: JobChannel, request: XRayRequest) -> dict[str, Any]:
+    whole = channel.input(request.input)
+    part, place = channel.middle(whole)
+    stages = 2 if request.against else 1
+    with stage(0, stages):
+        picture = _simulate(channel, request, request.pick, part)
+    content = {
+        **as_dict(picture),
+        "title": picture.title,
+        "idea": picture.idea,
+        "sentences": comparison.sentences_json(explain(picture)),
+        "sources": {f.file: f.text for k in picture.kernels for f in k.files},
+        "name": whole.name,
+        "whole": list(whole.meta.of_kind.spatial(whole.array.shape)),
+        "place": list(place),
+    }
+    if request.against:
+        with stage(1, stages):
+            content["comparison"] = _compare(channel, request, request.against, part, picture)
+    return content
+
+
+def _simulate(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
+    filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
+    channel.announce(f"simulating {named(filter.variant(pick.variant), request.architecture, True)}")
+    trace = pick is request.pick  # the window shows only counts of the other variant
+    with limits_of_edits(pick):
+        return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
+
+
+def _before(channel: JobChannel, request: XRayRequest, against: Pick, part: Input) -> XRay:
+    """The X-ray of the other variant, which is kept while a kernel is edited."""
+    if not request.pick.edits:
+        return _simulate(channel, request, against, part)
+    key = (request.input.array, request.input.origin, request.filter, request.params, request.architecture, against)
+    if not (_shipped and _shipped[0][0] == key):
+        _shipped[:] = [(key, _simulate(channel, request, against, part))]
+    return _shipped[0][1]
+
+
+def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:
+    """The comparison with another variant, or the reason why that variant has no X-ray: the first X-ray stays valid."""
+    try:
+        return comparison.as_dict(_before(channel, request, against, part), after)
+    except KernelscopeError as error:
+        title = FILTERS.find(request.filter).variant(against.variant).title
+        return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}
+
+
+# The contract
+
+
+def answer_contract(channel: JobChannel, request: ContractRequest) -> None:
+    """Hold an edited kernel to the whole contract. One that does not compile is wrong in no case that ran."""
+    filter, pick = FILTERS.find(request.filter), request.pick
+    variant = filter.variant(pick.variant)
+
+    def within(what: str) -> AbstractContextManager[Limit]:
+        place, count = map(int, re.findall(r"\d+", what)[:2])
+        channel.progress(f"checking {what}", place - 1, count)
+        return limited(Limit(SECONDS, MEMORY))
+
+    try:
+        held = hold(filter, variant, pick.edits, pick.device, within)
+    except KernelError as error:
+        channel.send(ContractAnswer(request.job, False, "no case ran", str(error)))
+        return
+    first = held.wrong[-1] if held.reached else next(iter(held.wrong), "")
+    channel.send(ContractAnswer(request.job, not held.wrong, held.summary, first))
