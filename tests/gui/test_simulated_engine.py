@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 import pytest
 from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
 from tasks import right
 
-import gpu_ops
+from app.models.experiment.pin import Pin
 from app.models.experiment.slot import RowSlot
+from app.models.xray.drafts import Draft
 from app.views.window.main_window import INPUT
 from gpu_ops import device_statuses, find_filter
+from gpu_ops.devices.kernel_source import read_source
 
 SHARED = "mean2d/3_shared.cu"
 REASON = next(s.reason for s in device_statuses() if s.kind == "sim")
@@ -51,20 +50,17 @@ def test_a_simulation_covers_the_whole_picture_in_the_end(qtbot, window) -> None
     assert window.ladder.canvas.ladder().sections[1].title == "Counted work (simulated)"
 
 
-def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window, monkeypatch) -> None:
-    path = Path(gpu_ops.__file__).parent / "kernels" / SHARED
-    text = path.read_text().replace("__syncthreads();", "", 1)
-    assert text != path.read_text()
-    pick = window.controller.session.shown.pick
-    edits = {"shared": {SHARED: text}}
-    monkeypatch.setattr(
-        window.controller.session.shown, "pick", lambda variant: replace(pick(variant), edits=edits.get(variant, {}))
-    )
-    window.controller.session.set_picks(("naive", "shared"))
+def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window) -> None:
+    text = read_source(SHARED).replace("__syncthreads();", "", 1)
+    assert text != read_source(SHARED)
+    pin, session = Pin.edited("shared", {SHARED: text}), window.controller.session
+    window.context.xray.drafts.put(Draft("mean2d", "shared", {SHARED: text}))
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))
-    entry, pane = window.controller.results.entry(RowSlot("shared", "sim")), window.panes.pane("shared")
+    session.set_picks(("naive",))
+    settle(qtbot, window.controller, lambda: session.show_pin(pin))
+    entry, pane = window.controller.results.entry(session.shown.slot(pin.id)), window.panes.pane(pin.id)
     assert entry.ok is False and pane.layer.state == "wrong"
-    assert pane.findings.isVisible() and pane.findings.sentence.text().startswith(f"{SHARED}:")
+    assert pane.findings.isVisible() and pane.findings.sentence.text().startswith("edited 3_shared.cu:")
     assert "hazard" in pane.findings.sentence.text()
     assert window.panes.pane("naive").layer.state == "fresh" and not window.panes.pane("naive").findings.isVisible()
 

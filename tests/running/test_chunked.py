@@ -43,7 +43,7 @@ def attempt_of(id: str, variant: str, params: dict[str, Any] | None = None, valu
     given = replace(given, array=given.array.astype(dtype))
     checked = check_values(filter.params, params or {}, id)
     pick = Pick(variant, "sim")
-    return runner._begin(filter, Experiment(id, given, checked, (pick,), "quick"), pick)
+    return runner._begin(filter, Experiment(id, given, checked, (pick,), "quick"), pick, titled=False)
 
 
 def in_chunks(attempt: Attempt, kind: Any = "pinned") -> tuple[Chunked, Any]:
