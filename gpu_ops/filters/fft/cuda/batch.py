@@ -268,13 +268,15 @@ def _of_scheme(
     shapes: tuple[Shape, ...] = (),
     trials: Trials = no_trials,
     counts: Counts = OF_COMPLEX,
+    any_size: bool = False,
 ) -> Variant:
+    """`any_size`: a line that a block cannot hold has a plan in two or three parts, however long it is."""
     id = scheme.kernel.removeprefix("fft_").removesuffix("_lines")
     kernels = scheme.file, *((BATCH,) if scheme.split else ()), *((UNPACK,) if scheme.three else ())
     return Variant(
         *(id, title, idea, partial(batch_passes.plan, scheme), "cuda", kernels, knobs),
         source="S2",
-        rules=rules,
+        rules=rules if any_size else (*rules, _lines_fit(scheme)),
         largest=largest,
         shapes=shapes,
         trials=trials,
@@ -305,31 +307,22 @@ def variants(kind: Kind) -> tuple[Variant, ...]:
         columns, transposed = Scheme("fft/9_columns.cu"), Scheme("fft/10_transposed.cu", transpose=True)
         powers = _powers_of_two(columns, kind)
         ladder += [
-            _of_scheme("9 columns in batches", IN_COLUMNS, columns, knobs, powers, _lines_fit(columns)),
-            _of_scheme("10 transposed columns", TRANSPOSED, transposed, knobs, powers, _lines_fit(transposed)),
+            _of_scheme("9 columns in batches", IN_COLUMNS, columns, knobs, powers),
+            _of_scheme("10 transposed columns", TRANSPOSED, transposed, knobs, powers),
         ]
     return (
         *ladder,
-        _of_scheme(
-            "11 four-step",
-            IN_PARTS,
-            split,
-            (*knobs, PARTS),
-            _powers_of_two(split, kind),
-            _lines_fit(split),
-            shapes=halved[:1],
-        ),
+        _of_scheme("11 four-step", IN_PARTS, split, (*knobs, PARTS), _powers_of_two(split, kind), shapes=halved[:1]),
         _of_scheme(
             *("12 packed real samples", PACKED, packed, knobs, REAL_ALONE, _pairs(kind), _powers_of_two(packed, kind)),
-            _lines_fit(packed),
             trials=partial(_in_parts, kind, packed),
             counts=Counts(uncounted=MANY),
         ),
-        _of_scheme("13 mixed radices", MIXED, mixed, knobs, _small_primes(mixed), _lines_fit(mixed)),
+        _of_scheme("13 mixed radices", MIXED, mixed, knobs, _small_primes(mixed)),
         _of_scheme(
             *("14 fast", FAST, fast, fast_knobs, _wide_accesses(fast, kind), _small_primes(fast)),
-            *((_lines_fit(fast),) if image else ()),  # a signal of any such length has a plan in three parts
             shapes=halved[1:],
+            any_size=not image,
         ),
         *(() if image else (short.VARIANT,)),
     )
