@@ -46,7 +46,7 @@ _FILE = (
         "open_kernel",
         QT_TRANSLATE_NOOP("Actions", "Open &kernel…"),
         "file",
-        (),
+        ("Ctrl+Alt+K",),
         QT_TRANSLATE_NOOP("Actions", "Open a file of CUDA C and launch its kernels on a simulated GPU"),
         do=lambda parts: handlers.open_kernel(parts),
     ),

@@ -20,6 +20,8 @@ Extents = tuple[int, int, int]
 MiB = 1 << 20
 GRACE = 1.5
 """Seconds after its limit until the process is ended: the kernel could not be stopped from within."""
+ADDRESSES = 2 << 30
+"""Bytes of addresses that libraries reserve without using them."""
 MOST_PRINTED = 200
 """Lines of printf that are kept."""
 
@@ -40,7 +42,7 @@ class Request:
     defines: Mapping[str, str] | None = None
     symbols: Mapping[str, str] | None = None
     architecture: str = "sm_75"
-    seconds: float = 8.0
+    seconds: float = 6.0
     mebibytes: float = 2048.0
 
 
@@ -124,6 +126,9 @@ def _answer(request: Request) -> Answer:
     except KernelscopeError as error:
         findings = error.findings if isinstance(error, KernelError) else ()
         return Answer(reason=shortened(str(error)), findings=[shortened(str(f)) for f in findings])
+    except MemoryError:
+        what = f"{plain(Path(request.path).name)} takes more than {request.mebibytes:g} MiB of memory"
+        return Answer(reason=f"{what}; take smaller arrays or fewer blocks.")
     except Exception as error:  # a fault of ours ends this launch alone
         return Answer(reason=shortened(f"{type(error).__name__}: {error}"))
 
@@ -140,7 +145,8 @@ def launch(request: Request) -> Answer:
     from gpu_ops.progress import Limit, limited
 
     grid, block = ((int(x), int(y), int(z)) for x, y, z in (request.grid, request.block))
-    with limited(Limit(request.seconds, int(request.mebibytes * MiB))):
+    nbytes = int(request.mebibytes * MiB)
+    with processes.memory_limited(nbytes + ADDRESSES), limited(Limit(request.seconds, nbytes)):
         own = OwnLaunch(
             read_file(request.path, request.includes),
             request.kernel,

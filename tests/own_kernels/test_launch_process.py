@@ -65,6 +65,12 @@ def test_a_flood_of_lines_is_cut_and_a_wild_write_is_a_finding(launcher: Launche
     assert any("work.cu:5" in text for text in texts)
 
 
+def test_memory_is_limited(launcher: Launcher, request_: Request) -> None:
+    launcher.start(replace(request_, arguments=("zeros:int32:600000000", "0"), mebibytes=64))
+    answer = launcher.poll(60)
+    assert answer is not None and answer.content is None and "64 MiB of memory" in answer.reason
+
+
 def test_a_process_that_dies_is_told_and_replaced(launcher: Launcher, request_: Request) -> None:
     os.kill(launcher._process.pid, signal.SIGKILL)
     launcher.start(request_)
@@ -81,7 +87,7 @@ def test_a_process_that_does_not_answer_is_ended(
     monkeypatch.setattr("gpu_ops.own_kernels.launch_process.GRACE", -10.0)
     launcher.start(request_)
     answer = launcher.poll()
-    assert answer is not None and answer.reason.startswith("work.cu was ended after 8 s: take a smaller launch")
+    assert answer is not None and answer.reason.startswith("work.cu was ended after 6 s: take a smaller launch")
     assert not launcher.busy and launcher.poll() is None
 
 
