@@ -84,10 +84,10 @@ def test_a_process_that_dies_is_told_and_replaced(launcher: Launcher, request_: 
 def test_a_process_that_does_not_answer_is_ended(
     launcher: Launcher, request_: Request, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gpu_ops.own_kernels.launch_process.GRACE", -10.0)
-    launcher.start(request_)
+    monkeypatch.setattr("gpu_ops.own_kernels.launch_process.GRACE", -100.0)
+    launcher.start(replace(request_, arguments=("zeros:int32:2", "1"), seconds=60.0))
     answer = launcher.poll()
-    assert answer is not None and answer.reason.startswith("work.cu was ended after 6 s: take a smaller launch")
+    assert answer is not None and answer.reason.startswith("work.cu was ended after 60 s: take a smaller launch")
     assert not launcher.busy and launcher.poll() is None
 
 
