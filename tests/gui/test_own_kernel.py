@@ -100,7 +100,7 @@ def test_what_is_wrong_is_said_in_a_sentence(
     (panel.form.rows[1].value if field == "value" else getattr(panel.form, field)).setText(text)
     launch(qtbot, panel)
     assert said in panel.state.text() and panel.tabs.currentIndex() == LAUNCH
-    assert not panel.tabs.isTabEnabled(SOURCE)
+    assert not panel.tabs.isTabVisible(SOURCE)
 
 
 def test_an_endless_kernel_is_stopped_and_the_next_launch_runs(qtbot: QtBot, panel: OwnKernelPanel) -> None:

@@ -50,8 +50,8 @@ class ArraysView(QWidget):
         self.plot = pg.PlotWidget(self)
         self.plot.setObjectName("own.plot")
         self.plot.setMenuEnabled(False)
-        self.open_button = QPushButton(self.tr("&Open as input"), self)
-        self.save_button = QPushButton(self.tr("Save &array…"), self)
+        self.open_button = QPushButton(self.tr("Open as input"), self)
+        self.save_button = QPushButton(self.tr("Save array…"), self)
         named(self.open_button, "own.open_array", tip=self.tr("Open the array as an image or a signal"))
         named(self.save_button, "own.save_array", tip=self.tr("Save the array as NPY"))
         in_column((self.table, 1), in_row(self.open_button, self.save_button, 1), (self.plot, 2), on=self)
@@ -72,7 +72,7 @@ class ArraysView(QWidget):
         self.table.setRowCount(len(arrays))
         for row, (name, about) in enumerate(arrays.items()):
             title = name if about["changed"] else self.tr("{name} (unchanged)").format(name=name)
-            limits = ["" if about.get(end) is None else f"{about[end]:g}" for end in ("min", "max")]
+            limits = ["" if about.get(end) is None else f"{about[end]:.4g}" for end in ("min", "max")]
             shape, first = " × ".join(map(str, about["shape"])), ", ".join(_short(v) for v in about["first"])  # noqa: RUF001
             for column, text in enumerate((title, about["dtype"], shape, *limits, first)):
                 item = QTableWidgetItem(text)

@@ -52,20 +52,20 @@ class LaunchForm(QWidget):
         self._arguments = QGridLayout()
         self._arguments.setColumnStretch(1, 1)
         launch = in_row(
-            buddy(self.tr("&Blocks"), self.grid),
+            buddy(self.tr("Blocks"), self.grid),
             (self.grid, 1),
-            buddy(self.tr("&Threads"), self.block),
+            buddy(self.tr("Threads"), self.block),
             (self.block, 1),
-            buddy(self.tr("&Shared bytes"), self.shared),
+            buddy(self.tr("Shared bytes"), self.shared),
             (self.shared, 1),
         )
         compiled = in_row(
-            buddy(self.tr("&Header folders"), self.includes),
+            buddy(self.tr("Header folders"), self.includes),
             (self.includes, 1),
-            buddy(self.tr("&Macros"), self.defines),
+            buddy(self.tr("Macros"), self.defines),
             (self.defines, 1),
         )
-        kernel = in_row(buddy(self.tr("&Kernel"), self.kernel), (self.kernel, 1))
+        kernel = in_row(buddy(self.tr("Kernel"), self.kernel), (self.kernel, 1))
         in_column(kernel, launch, self._arguments, compiled, on=self)
         self.kernel.currentTextChanged.connect(self._choose)
         self.includes.editingFinished.connect(self.includes_changed)

@@ -46,11 +46,11 @@ class OwnKernelPanel(Squeezed):
         self.path = ElidedLabel(parent=self)
         self.path.setObjectName("own.path")
         self.form = LaunchForm(self)
-        self.open_button = self._button("own.open", self.tr("Open &file…"), self.tr("Open a file of CUDA C"))
-        self.reload = self._button("own.reload", self.tr("Re&load"), self.tr("Read the file again after a change"))
-        self.run = self._button("own.run", self.tr("&Run kernel"), self.tr("Launch the kernel on a simulated GPU"))
+        self.open_button = self._button("own.open", self.tr("Open file…"), self.tr("Open a file of CUDA C"))
+        self.reload = self._button("own.reload", self.tr("Reload"), self.tr("Read the file again after a change"))
+        self.run = self._button("own.run", self.tr("Run kernel"), self.tr("Launch the kernel on a simulated GPU"))
         self.stop = self._button("own.stop", self.tr("Stop kernel"), self.tr("End the launch"))
-        self.copy = self._button("own.copy", self.tr("&Copy as command"), self.tr("Copy the command of this launch"))
+        self.copy = self._button("own.copy", self.tr("Copy as command"), self.tr("Copy the command of this launch"))
         self.state = sentence_label("own.state", self, selectable=True)
         self.files = SourceTabs(self)
         self.counters = named(Combo(self), "own.counters", self.tr("Counter for each line"))
@@ -180,7 +180,7 @@ class OwnKernelPanel(Squeezed):
         content = answer.content if answer else None
         self.tabs.setVisible(can)
         for place in (SOURCE, ARRAYS):
-            self.tabs.setTabEnabled(place, content is not None)
+            self.tabs.setTabVisible(place, content is not None)
         if controller.running:
             self._say(self.tr("The kernel runs…"))
         elif controller.reason:
