@@ -20,6 +20,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from sources import nodes
 
+from app.models.results.origin import WHOLE
+from app.views.charts.cell_view import CellView
+from app.views.charts.table_area import TableArea
 from app.views.results.view_table import PLAIN, VIEWS, scales_of, view_of
 from app.views.window.main_window import INPUT, MainWindow
 from app.views.window.panels import LEVELS
@@ -353,6 +356,24 @@ def test_a_tables_cell_is_chosen_in_all(window: MainWindow, stack_of_outputs: Ex
     assert cells["parallel"].area.table.currentIndex().row() == 2
     assert cells["parallel"].status.text() == "blue, deviation: 5 counts"
     assert table.model().headerData(0, Qt.Orientation.Vertical) == "red"
+
+
+def test_tables_have_the_room_that_their_columns_need(
+    qtbot: Any, window: MainWindow, stack_of_outputs: ExitStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown(window, stack_of_outputs, "figures")
+    monkeypatch.setattr("app.views.charts.table_area.place_text", lambda axis, place: f"level {place} of details")
+    drawn = window.stack.view.cells["serial"].drawn  # type: ignore[attr-defined]
+    view, keys = CellView(TableArea), ["a", "b", "c", "d"]
+    qtbot.addWidget(view)
+    view.resize(1000, 300)
+    view.show()
+    view.arrange(keys, {key: key for key in keys}, window.controller.session.filter)
+    for key in keys:
+        view.put(key, drawn, WHOLE)
+    qtbot.wait(1)
+    for cell in view.cells.values():
+        assert not cell.isVisible() or cell.area.table.width() >= cell.area.content_width() > 100
 
 
 def test_simulated_is_said_of_every_kind(window: MainWindow, stack_of_outputs: ExitStack) -> None:

@@ -17,6 +17,7 @@ from app.models.results.view_data import ViewData
 from app.views.boxes import in_column
 from app.views.charts.cell import Cell
 from app.views.charts.plot_area import Plot, ranges
+from app.views.charts.table_area import TableArea
 from app.views.pictures.panes import PaneGrid
 from app.views.results.pager import Pager
 from app.views.results.tiles import Tiles
@@ -48,7 +49,7 @@ class CellView(QWidget):
         self._make, self._plot, self._scale = make, plot, ""
         self.pager = Pager(self, pinned=0)
         self.pager.title_of = lambda key: self.cells[key].title.text()
-        self._tiles = Tiles[Cell](self._new_cell, Cell.clear, self.pager, self._best_aspect, 26, self)
+        self._tiles = Tiles[Cell](self._new_cell, Cell.clear, self.pager, self._best_aspect, 26, self, self._content)
         self.cells = self._tiles.tiles
         in_column(self.pager, (self._tiles, 1), on=self, gap=self.fontMetrics().averageCharWidth() // 2)
 
@@ -85,12 +86,18 @@ class CellView(QWidget):
     def _new_cell(self, parent: QWidget) -> Cell:
         return Cell(self._make(self.plane, self), self.plane, parent)
 
+    def _content(self) -> int:
+        """The width of the widest table in pixels; 0 for figures, which have any width."""
+        areas = [cell.area for cell in self.cells.values()]
+        return max((area.content_width() for area in areas if isinstance(area, TableArea)), default=0)
+
     def _best_aspect(self) -> float:
         return self._plot.aspect if self._plot else self.aspect
 
     def put(self, key: str, drawn: ViewData, origin: Origin) -> None:
         self.cells[key].show_drawn(drawn, self._scale, origin)
         self._limit()
+        self._tiles.arrange()
 
     def set_scale(self, scale: str) -> None:
         self._scale = scale

@@ -115,6 +115,13 @@ class TableArea(QWidget):
         self._recolour()
         self._follow()
 
+    def content_width(self) -> int:
+        """The width in pixels that shows all columns; 0 without a table."""
+        if not self.model.rowCount():
+            return 0
+        heads = self.table.verticalHeader().sizeHint().width() + self.table.horizontalHeader().length()
+        return heads + self.table.verticalScrollBar().sizeHint().width()
+
     def set_missing(self, text: str) -> None:
         if self.model.drawn is None:
             self.none.setText(text or self.tr("No result yet"))

@@ -21,6 +21,8 @@ LEAST = 6.5
 """The minimum height of a tile's picture, in lines, at which several side by side are useful."""
 LINES = 3.5
 """The height of the texts of a tile, in lines."""
+MOST_LETTERS = 60
+"""The width up to which a tile has the whole content beside other tiles: a wider table is scrolled."""
 
 
 def best_columns(
@@ -77,8 +79,8 @@ class Tile(QWidget):
 
 class Tiles(Scrolled, Generic[W]):
     """Widgets by key, which `make(parent)` creates; `clear` releases the content of one that is no longer needed, and
-    the widget is reused. `aspect()` is the best ratio of width to height, `letters` the minimum width. `others` are
-    widgets of another kind after them, also by key."""
+    the widget is reused. `aspect()` is the best ratio of width to height, `letters` the minimum width, and
+    `content()` what the content needs, in pixels. `others` are widgets of another kind after them, also by key."""
 
     def __init__(
         self,
@@ -88,6 +90,7 @@ class Tiles(Scrolled, Generic[W]):
         aspect: Callable[[], float],
         letters: int,
         parent: QWidget,
+        content: Callable[[], int] = lambda: 0,
     ) -> None:
         sheet = QWidget(parent)
         super().__init__(sheet, parent)
@@ -96,6 +99,7 @@ class Tiles(Scrolled, Generic[W]):
         self.others: dict[str, QWidget] = {}
         self._keys: list[str] = []
         self._make, self._clear, self._aspect, self._letters = make, clear, aspect, letters
+        self._content = content
         self._spare: list[W] = []
         self._grid = QGridLayout(sheet)
         self._grid.setContentsMargins(0, 0, 0, 0)
@@ -127,7 +131,8 @@ class Tiles(Scrolled, Generic[W]):
 
     def _best(self, count: int) -> int:
         metrics = self.fontMetrics()
-        extra, narrowest = metrics.height() * LINES, metrics.averageCharWidth() * self._letters
+        unit, extra = metrics.averageCharWidth(), metrics.height() * LINES
+        narrowest = max(unit * self._letters, min(self._content(), unit * MOST_LETTERS))
         return best_columns(count, self.room.width(), self.room.height(), self._aspect(), extra, narrowest)
 
     def _large(self, count: int) -> bool:
