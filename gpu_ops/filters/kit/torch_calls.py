@@ -9,7 +9,9 @@ from gpu_ops.plan import Device
 from gpu_ops.types import Rule
 
 FLOATS = Rule(
-    lambda task: task.dtype.kind != "f", "PyTorch computes it of floating-point samples only: convert them to float32"
+    lambda task: task.dtype.kind != "f",
+    "PyTorch computes it of floating-point samples only: convert them to float32",
+    {"dtype": ("uint8", "uint16")},
 )
 
 
