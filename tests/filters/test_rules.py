@@ -14,6 +14,7 @@ from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import ParamError
 from gpu_ops.filters import FILTERS, find_filter
 from gpu_ops.filters.kit.rules import together
+from gpu_ops.input_kinds import Shape
 from gpu_ops.params import Param, Value, Values
 from gpu_ops.running.contract import axes_of, covering_cases, task_of
 from gpu_ops.task import Meta, Task
@@ -50,6 +51,8 @@ LARGE = {
         *((20000, 20000, 4), (8_000_000, 9, 4), (1 << 33, 4), (64, 64, 1 << 17)),
     ),
 }
+USUAL: dict[str, tuple[Shape, ...]] = {"signal": ((4096,),), "image": ((256, 256),)}
+"""Sizes at which what a rule says is not about size."""
 ODD_NUMBERS = (2, 3, 7, 33, 10**7)
 
 
@@ -63,9 +66,9 @@ def said(variant: Variant, task: Task) -> list[int]:
 
 
 def _values(param: Param) -> Sequence[Value]:
-    """The choices, each eighth of many, or the ends of the range and some numbers inside."""
+    """The choices, each sixth of many, or the ends of the range and some numbers inside."""
     if param.choices:
-        return param.choices[:: 8 if len(param.choices) > 20 else 1]
+        return param.choices[:: 6 if len(param.choices) > 20 else 1]
     low, high = param.low, param.high
     if low is None or high is None or isinstance(param.default, tuple):
         return (param.default,)
@@ -80,14 +83,14 @@ def _changes(params: Sequence[Param], most: int) -> Iterator[Values]:
                 yield {p.name: value for p, value in zip(some, values, strict=True)}
 
 
-def large_tasks(filter: Filter, variant: Variant) -> Iterator[Task]:
-    """Tasks of large inputs on a GPU with little shared memory, with up to two other parameters than the defaults, and
-    another knob or all at one end."""
+def changed_tasks(filter: Filter, variant: Variant, shapes: Sequence[Shape], most: int) -> Iterator[Task]:
+    """Tasks of inputs of these shapes on a GPU with little shared memory, with at most so many other parameters
+    than the defaults, and another knob or all at one end."""
     params, knobs = ({p.name: p.default for p in those} for those in (filter.params, variant.knobs))
     ends = ({k.name: _values(k)[end] for k in variant.knobs} for end in (0, -1))
     changed = [*_changes(variant.knobs, 1), *ends]
-    for change in _changes(filter.params, 2):
-        for shape, dtype, own in product(LARGE[filter.accepts], filter.dtypes, changed):
+    for change in _changes(filter.params, most):
+        for shape, dtype, own in product(shapes, filter.dtypes, changed):
             task = Task.of(Meta(filter.accepts, shape, dtype), {**params, **change}, {**knobs, **own}, SMALLER)
             try:
                 filter.check(task)
@@ -98,8 +101,8 @@ def large_tasks(filter: Filter, variant: Variant) -> Iterator[Task]:
 
 @pytest.mark.parametrize("filter, variant", EVERY)
 def test_each_rule_is_broken_and_has_words_of_its_own(filter: Filter, variant: Variant) -> None:
-    """By a case of every two choices, the rest at random; where it is about sizes, by a large input and by none of the
-    cases."""
+    """By a case of every two choices, the rest at random, or by a few choices at a usual size; where it is about
+    sizes, by a large input and by none of these."""
     words: list[set[str]] = [set() for _ in variant.rules]
     sizes = (*SIZES, *(text for text, whose in SELDOM.items() if f"{filter.id} {variant.id}" in whose))
     for case in covering_cases(filter, replace(variant, rules=()), LEAST):
@@ -107,8 +110,14 @@ def test_each_rule_is_broken_and_has_words_of_its_own(filter: Filter, variant: V
         for place in said(variant, task):
             words[place].add(variant.rules[place].said(task))
             assert not any(size in variant.rules[place].said(task) for size in sizes), case
+    for task in changed_tasks(filter, variant, USUAL[filter.accepts], 3) if not all(words) else ():
+        for place in said(variant, task):
+            text = variant.rules[place].said(task)
+            words[place] |= set() if any(size in text for size in sizes) else {text}
+        if all(words):
+            break
     small = [bool(texts) for texts in words]
-    for task in large_tasks(filter, variant) if not all(small) else ():
+    for task in changed_tasks(filter, variant, LARGE[filter.accepts], 2) if not all(small) else ():
         for place in said(variant, task):
             words[place].add(variant.rules[place].said(task))
         if all(words):
