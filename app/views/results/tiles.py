@@ -22,7 +22,7 @@ LEAST = 6.5
 LINES = 3.5
 """The height of the texts of a tile, in lines."""
 MOST_LETTERS = 60
-"""The width up to which a tile has the whole content beside other tiles: a wider table is scrolled."""
+"""The width up to which a tile shows its whole content; a wider table is scrolled."""
 
 
 def best_columns(
