@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import pyqtgraph as pg
 import pytest
 from fake_engine import FakeEngine
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -159,3 +160,17 @@ def test_an_array_is_saved_and_opened_as_the_input(
     np.testing.assert_array_equal(np.load(target), panel._controller.array("out"))
     qtbot.mouseClick(panel.arrays.open_button, Qt.MouseButton.LeftButton)
     assert [Path(path).name for path in opened] == ["out.npy"]
+
+
+def test_a_drawing_keeps_the_extremes_and_is_small(qtbot: QtBot, panel: OwnKernelPanel) -> None:
+    view, values = panel.arrays, np.zeros(1_000_003, np.float32)
+    values[[7, 500_001]] = 5, -3
+    view.draw(values)
+    (curve,) = view.plot.listDataItems()
+    _, drawn = curve.getData()
+    assert len(drawn) < 20_000 and (drawn.min(), drawn.max()) == (-3, 5)
+    view.draw(np.ones((3000, 2500), np.uint8))
+    (image,) = [item for item in view.plot.items() if isinstance(item, pg.ImageItem)]
+    assert max(image.image.shape) <= 1000
+    view.draw(np.ones((2, 2, 2)))
+    assert view.plot.isHidden()

@@ -15,8 +15,9 @@ from app.base.theme import colours_of
 from app.views.boxes import in_column, in_row
 from app.views.labels import named
 
-MOST_DRAWN = 4000
-"""Values of a curve, or rows and columns of a picture, that are drawn: of more, every second, third and so on."""
+MOST_POINTS, MOST_SIDE = 8000, 1000
+"""Points of a curve, which keeps the extremes of more values, and rows and columns of a picture: of more, every second,
+third and so on is drawn."""
 
 
 class ArraysView(QWidget):
@@ -97,15 +98,17 @@ class ArraysView(QWidget):
         self.plot.setVisible(drawn)
         if not drawn or array is None:
             return
-        step = tuple(slice(None, None, -(-extent // MOST_DRAWN)) for extent in array.shape)
-        values = np.asarray(array[step], np.float64)
         self.plot.getViewBox().invertY(array.ndim == 2)
         self.plot.setAspectLocked(array.ndim == 2)
         if array.ndim == 1:
-            places = np.arange(array.size)[step[0]]
-            self.plot.plot(places, values, pen=pg.mkPen(colours_of(self.palette()).series[0].colour), connect="finite")
+            pen = pg.mkPen(colours_of(self.palette()).series[0].colour)
+            every = max(1, 2 * array.size // MOST_POINTS)
+            values = np.asarray(array, np.float64)
+            self.plot.setDownsampling(ds=every, auto=False, mode="peak")
+            self.plot.plot(values, pen=pen, connect="finite")
         else:
-            image = pg.ImageItem(values, axisOrder="row-major")
+            rows, columns = (slice(None, None, -(-extent // MOST_SIDE)) for extent in array.shape)
+            image = pg.ImageItem(np.asarray(array[rows, columns], np.float64), axisOrder="row-major")
             image.setRect(0, 0, array.shape[1], array.shape[0])
             self.plot.addItem(image)
         self.plot.autoRange()
