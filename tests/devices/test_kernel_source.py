@@ -44,13 +44,7 @@ OLDER: dict[tuple[str, str], int] = {
     ("h200-conv3x3-blocks.json", "rows"): 6,
     ("h200-conv3x3-pitch.json", "rows"): 10,
     ("h200-conv3x3-sizes.json", "rows"): 7,
-    ("h200-fft-claims.json", "fast"): 1,
-    ("h200-fft-images.json", "fast"): 4,
-    ("h200-fft-lines.json", "fast"): 4,
     ("h200-fft-long.json", "fast"): 4,
-    ("h200-fft-mixed.json", "fast"): 2,
-    ("h200-fft-real-images.json", "fast"): 3,
-    ("h200-fft-tiles.json", "fast"): 3,
     ("h200-histogram-bins.json", "lanes"): 5,
     ("h200-histogram-camera.json", "lanes"): 1,
     ("h200-histogram-claims.json", "lanes"): 1,
@@ -64,7 +58,6 @@ OLDER: dict[tuple[str, str], int] = {
     ("h200-mean2d-8192.json", "packed"): 1,
     ("h200-mean2d-8192.json", "rows"): 1,
     ("h200-mean2d-sizes.json", "rows"): 7,
-    ("h200-s2.json", "fast"): 19,
     ("h200-wavelet-claims.json", "warp_registers"): 1,
     ("h200-wavelet-levels.json", "warp_recomputed"): 4,
     ("h200-wavelet1d-db4.json", "warp_registers"): 1,
@@ -74,8 +67,6 @@ OLDER: dict[tuple[str, str], int] = {
     ("h200-wavelet2d-others.json", "warp_recomputed"): 3,
 }
 """Rows recorded of code that has changed since, by report and variant: record them anew, or list them here."""
-AWAITED = {("fft_batch1d", "fast"), ("fft_batch2d", "fast")}
-"""Variants whose only rows are of older code: the next run of `bench` on a GPU records them."""
 
 
 def test_a_recorded_row_is_of_todays_code_or_listed_as_older() -> None:
@@ -92,7 +83,7 @@ def test_a_recorded_row_is_of_todays_code_or_listed_as_older() -> None:
                 else:
                     current.add((row.filter, variant.id))
     assert dict(older) == OLDER, f"{older.total()} rows are of older code: record them anew, or list them here"
-    assert recorded - current == AWAITED, "each other variant that was ever recorded has a row of today's code"
+    assert recorded <= current, "each other variant that was ever recorded has a row of today's code"
 
 
 def test_a_row_is_of_older_code_when_a_kernel_changed_and_not_when_a_file_was_added() -> None:

@@ -229,13 +229,9 @@ def test_kernels_that_have_changed_since_decide_no_claim() -> None:
     assert found["S4-constant"].holds is None and found["S4-table"].holds is True
 
 
-AWAITED_CLAIMS = ["S2-library"]
-"""Claims that wait for rows of today's kernels: see AWAITED in tests/devices/test_kernel_source.py."""
-
-
 def test_the_recorded_reports_decide_every_claim() -> None:
     undecided = [j.claim.id for j in judge_by_reports(FILTERS.claims, recorded_reports()) if j.holds is None]
-    assert undecided == AWAITED_CLAIMS
+    assert undecided == []
 
 
 def test_a_large_error_breaks_the_claim_of_agreement() -> None:
