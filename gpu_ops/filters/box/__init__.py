@@ -9,7 +9,7 @@ from dataclasses import replace
 from gpu_ops.filters.box import limits, peers, plans
 from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
-from gpu_ops.filters.kit import accesses, marching
+from gpu_ops.filters.kit import accesses, columns_first, marching
 from gpu_ops.filters.kit.planning import BORDER, SEVERAL, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.rules import TEXTURE_FITS
 from gpu_ops.params import Param
@@ -43,6 +43,7 @@ TRANSPOSE = "The first pass reads along rows and transposes tiles in shared memo
 TABLE = "A summed-area table (2D prefix sum) gives any box sum by four reads, but takes double precision."
 FUSED = "Both passes of a tile in shared memory: one launch and no intermediate image, where the tile fits."
 RING = "Row streaming: running sums of rows and columns in one pass down the image, with a ring buffer of row sums."
+COLUMNS = "Columns first: running sums of columns in registers, then differences of prefix sums along the row; no ring."
 DOUBLE = "The same with row sums in double, which avoids the rounding errors of float sums."
 CUPYX = "The library's own kernels: one 1D correlation per axis, no kernel to write."
 CUCIM = "scikit-image's functions on the GPU: its local mean, two correlations optimised with shared memory."
@@ -121,6 +122,15 @@ def _kernels() -> tuple[Variant, ...]:
         ),
         cuda(
             *("box/9_double.cu", "ring buffer, double", DOUBLE, plans.double, finite, limits.FLOATS_ONLY),
+            knobs=(),
+            source="S3",
+            counts=MARCH,
+        ),
+        cuda(
+            *("box/10_columns.cu", "columns first", COLUMNS, plans.columns),
+            *columns_first.rules(
+                lambda task: int(task.params["radius"]), ("float32",), "choose variant 8, ring buffer"
+            ),
             knobs=(),
             source="S3",
             counts=MARCH,

@@ -1,0 +1,139 @@
+"""Means of squares of integers in one pass down the image, columns before rows: the shape of a block, and its segments.
+
+kernels/include/columns_first.cuh explains them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_ops.filters.kit.marching import PAIRS_RADIUS, segment_rows
+from gpu_ops.filters.kit.planning import CTYPES, PlanContext
+from gpu_ops.filters.kit.rules import beyond, not_of
+from gpu_ops.plan import Launch, Plan
+from gpu_ops.task import Meta, Task
+from gpu_ops.types import Rule
+
+WARP, VECTOR = 32, 16
+MOST_CHANNELS = 4
+WORD_RADIUS = 127
+"""Up to this radius sums of squares of 16-bit values fit in a word."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A block of so many `warps`; `blocks` of them share a multiprocessor, and `stages` rows are loaded ahead."""
+
+    warps: int
+    blocks: int
+    stages: int = 4
+
+
+@dataclass(frozen=True)
+class Strip:
+    """The columns of a block: `values` per thread, windows of 2 `radius` + 1 pixels of `group` channels, in samples of
+    `itemsize` bytes."""
+
+    shape: Shape
+    values: int
+    radius: int
+    group: int
+    itemsize: int
+
+    @property
+    def threads(self) -> int:
+        return WARP * self.shape.warps
+
+    @property
+    def chunk(self) -> int:
+        """Bytes of a thread's values."""
+        return self.values * self.itemsize
+
+    @property
+    def together(self) -> int:
+        """Chunks of a unit, whose bytes are whole vectors."""
+        return 2 if self.chunk % VECTOR else 1
+
+    @property
+    def outputs(self) -> int:
+        """Chunks of outputs: without those that windows only reach over."""
+        reach, span = self.radius * self.group, (2 * self.radius + 1) * self.group
+        halo = span // self.values + 1
+        before = halo + (reach // self.values - halo) % self.together
+        return (self.threads - before - (reach % self.values > 0)) // self.together * self.together
+
+    @property
+    def shared_bytes(self) -> int:
+        """As in the kernel's struct Memory."""
+        pitch = self.values + (4 if self.values % 8 == 0 else 0)
+        rows = self.shape.stages * 2 * self.threads * self.chunk
+        sums = 2 * (self.threads * pitch * 4 + 16 * (self.threads + self.shape.warps))
+        means = 2 * (-(-self.chunk // VECTOR) * VECTOR + self.threads * self.chunk + VECTOR)
+        return rows + sums + means
+
+
+def values_of(meta: Meta) -> int:
+    """Values of a thread: whole pixels and words."""
+    return 24 if meta.channels == 3 else 32 // meta.itemsize
+
+
+def strip_of(meta: Meta, radius: int, shape: Shape) -> Strip:
+    return Strip(shape, values_of(meta), radius, meta.channels, meta.itemsize)
+
+
+def shape_of(meta: Meta, radius: int) -> Shape:
+    """The fastest block."""
+    return Shape(4, 3)
+
+
+def plan(ctx: PlanContext, radius: int, shape: Shape | None = None, rows: int = 0) -> Plan:
+    """One launch, for windows with a side of 2 radius + 1 pixels."""
+    meta, limits = ctx.task.meta, ctx.device.limits
+    strip = strip_of(meta, radius, shape or shape_of(meta, radius))
+    blocks, row = strip.shape.blocks, ctx.columns * ctx.dtype.itemsize
+    strips = -(-row // (strip.outputs * strip.chunk))
+    rows = rows or segment_rows(ctx.height, strips, radius, limits.multiprocessors * blocks, blocks > 1)
+    kernel = ctx.kernel(
+        SAMPLE=CTYPES[ctx.dtype.name],
+        PACKED=int(ctx.dtype.itemsize == 1),
+        BORDER=ctx.border,
+        RADIUS=radius,
+        GROUP=ctx.channels,
+        VALUES=strip.values,
+        THREADS=strip.threads,
+        STAGES=strip.shape.stages,
+        SHARED=strip.shared_bytes,
+        BLOCKS=blocks,
+    )
+    args = (ctx.x, ctx.out, *(np.int32(n) for n in (ctx.height, ctx.width, rows)))
+    grid, block = (strips, -(-ctx.height // rows), 1), (strip.threads, 1, 1)
+    loops = {"rows of a segment": min(rows, ctx.height), "rows of the first window": 2 * radius + 1}
+    return ctx.plan(Launch(kernel, grid, block, args, strip.shared_bytes, name="columns and rows", loops=loops))
+
+
+def rules(radius: Callable[[Task], int], floats: tuple[str, ...], advice: str) -> tuple[Rule, ...]:
+    """What the kernels do not support, such as the filter's types of `floats`; `advice` names the variant that does."""
+
+    def ragged(task: Task) -> int:
+        strip = strip_of(task.meta, radius(task), Shape(4, 1))
+        return int(task.meta.shape[1] * task.meta.channels * task.meta.itemsize % (strip.chunk * strip.together))
+
+    def narrow(task: Task) -> bool:
+        return strip_of(task.meta, radius(task), shape_of(task.meta, radius(task))).outputs <= 0
+
+    return (
+        not_of(*floats, words=f"it adds integers, not {{meta.dtype}}; {advice}"),
+        Rule(
+            lambda task: task.meta.channels > MOST_CHANNELS,
+            f"it takes up to {MOST_CHANNELS} channels, not {{meta.channels}}; {advice}",
+        ),
+        Rule(
+            lambda task: beyond(radius(task), PAIRS_RADIUS if task.meta.itemsize == 1 else WORD_RADIUS),
+            f"its sums of radius {{found}} do not fit; {advice}",
+        ),
+        Rule(ragged, f"its rows are whole units of chunks, {{found}} bytes are left; {advice}"),
+        Rule(narrow, f"a window is wider than its blocks; {advice}"),
+    )

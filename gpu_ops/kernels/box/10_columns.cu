@@ -1,0 +1,46 @@
+// What:    box filter of integers in one pass down the image, columns first
+// Idea:    the running sums of columns need no ring buffer: a thread keeps those of a few columns in registers, two bytes'
+//          sums in a word, and loads the row that leaves a second time, which is in L2 as a rule. The sum of a square is
+//          the difference of two prefix sums of columns along the row, of which only the left one comes from shared
+//          memory. Strips are wide, since nothing but one row has to fit: few columns are loaded for two strips
+// Shapes:  x, y (height, width, GROUP) of 8 or 16 bits, at addresses that are multiples of 16; width * GROUP samples are
+//          whole units
+// Launch:  grid (width * GROUP / (OUTPUTS * VALUES), segments of `segment` rows), THREADS threads; shared: sizeof(Memory)
+// Traffic: 2 samples read and 1 written per value, the second one from L2 where a window of rows fits there; WINDOW - 1
+//          more columns per strip, WINDOW more rows per segment
+// Source:  S3
+#include "columns_first.cuh"
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
+    box_columns(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
+{
+    Memory& memory = *(Memory*)bytes;
+    const int chunk = blockIdx.x * OUTPUTS, begin = blockIdx.y * segment, count = min(segment, height - begin);
+    Rows rows(memory, x, height, width, begin - RADIUS - 1, chunk + REACH / VALUES - BEFORE, count + WINDOW);
+    const int live = min(OUTPUTS * CHUNK, (int)rows.pitch - chunk * CHUNK);
+    unsigned char* to = (unsigned char*)y + begin * rows.pitch + chunk * CHUNK;
+
+    Columns columns = {};
+    const Chunk none = {};
+    #pragma unroll 1
+    for (int i = 0; i < WINDOW; ++i) {
+        rows.next(i);
+        columns.move(rows.chunk(i, 0), none);
+    }
+    #pragma unroll 1
+    for (int k = 0; k < count; ++k) {
+        rows.next(WINDOW + k);
+        columns.move(rows.chunk(WINDOW + k, 0), rows.chunk(WINDOW + k, 1));
+        Prefixes prefixes;
+        prefixes.share(columns, memory, k % 2);
+        __syncthreads(); // this row's prefix sums and the last row's means are complete
+        if (threadIdx.x >= BEFORE) {
+            unsigned int sums[VALUES];
+            prefixes.squares(memory, k % 2, sums);
+            put(memory, k % 2, sums);
+        }
+        if (k > 0) store(memory, (k - 1) % 2, to + (k - 1) * rows.pitch, live);
+    }
+    __syncthreads();
+    store(memory, (count - 1) % 2, to + (count - 1) * rows.pitch, live);
+}

@@ -1,0 +1,324 @@
+// The parts of the kernels that sum columns before rows, for integers: running sums of columns in registers, their sums
+// along a row in shared memory, and means. The including file has the loop.
+//
+// A thread has a chunk of VALUES neighbouring values of a row, of whole pixels. For every row it adds the values that
+// enter the windows of its columns and subtracts those that leave, which are loaded a second time, as a rule from L2:
+// no ring of rows takes shared memory, so strips are wide. Within its chunk it sums the sums of the columns, by channel,
+// and it shares these prefix sums. Those of the chunks before it in its warp are summed by shuffles. The sum of a square
+// is then the difference of two prefix sums: its right edge is a column of the thread's own, its left edge SPAN values
+// before that. All is exact modulo 2^32.
+//
+// Chunks begin at multiples of VALUES in a row of the image, so beyond an edge there are whole chunks too, whose values
+// are those of another chunk, maybe in another order. UNIT bytes are the least that are whole chunks and whole copies.
+// The outputs of a chunk are REACH values before it; they are stored a row later, after all threads have put theirs into
+// shared memory, as whole vectors of the image.
+#pragma once
+#include "border.cuh"
+#include "copy_ahead.cuh"
+typedef SAMPLE T;
+
+constexpr int WINDOW = 2 * RADIUS + 1, COUNT = WINDOW * WINDOW;
+constexpr int REACH = RADIUS * GROUP, SPAN = WINDOW * GROUP; // values on each side of a window's centre; per window
+constexpr int BYTES = sizeof(T), PER_WORD = 4 / BYTES, WORDS = VALUES / PER_WORD, CHUNK = VALUES * BYTES;
+constexpr int UNIT = CHUNK % 16 ? 2 * CHUNK : CHUNK, TOGETHER = UNIT / CHUNK; // chunks of a unit
+constexpr int PITCH = VALUES % 8 ? VALUES : VALUES + 4; // eight threads' prefix sums begin in different banks
+constexpr int WARPS = THREADS / 32, PARTS = 32 * CHUNK / 16, ROUNDS = (PARTS + 31) / 32; // copies of a warp's row
+constexpr int PHASE = REACH % VALUES;              // values of a chunk's outputs that are outputs of the chunk before
+constexpr int BACK = SPAN / VALUES, REST = SPAN % VALUES; // the left edge is BACK chunks and REST values before
+constexpr int HALO = BACK + 1, SKEW = REACH / VALUES - HALO, BEFORE = HALO + (SKEW & (TOGETHER - 1));
+constexpr int OUTPUTS = (THREADS - BEFORE - (PHASE > 0)) / TOGETHER * TOGETHER; // chunks of outputs
+constexpr int SHIFT = PHASE * BYTES % 4, LEAD = PHASE * BYTES - SHIFT; // bytes to shift means, and before the first word
+static_assert(VALUES % GROUP == 0 && VALUES % 8 == 0 && REST > 0 && OUTPUTS > 0, "chunks of whole pixels and words");
+static_assert((STAGES & (STAGES - 1)) == 0, "the stage of a row is the remainder of a power of two");
+
+struct Chunk {
+    unsigned int v[WORDS];
+};
+struct __align__(16) Bases {
+    unsigned int v[4];
+};
+
+struct Memory {
+    uint4 rows[STAGES][WARPS][2][PARTS];      // entering and leaving samples of a warp
+    unsigned int sums[2][THREADS][PITCH];     // prefix sums in chunks
+    Bases bases[2][THREADS], totals[2][WARPS]; // by channel: of the chunks before in the warp, of the whole warp
+    uint4 means[2][(CHUNK + 15) / 16 + THREADS * CHUNK / 16 + 1]; // of a row
+};
+static_assert(sizeof(Memory) == SHARED, "the plan and the kernel count shared memory differently");
+extern __shared__ __align__(16) unsigned char bytes[]; // a Memory
+
+#if PACKED
+static_assert(RADIUS <= 128, "the sum of a column of bytes fits 16 bits");
+#define PAIRS 0
+#include "ring_bytes.cuh"
+
+// The sums of a chunk's columns of bytes: of whole words, and of bytes 1 and 3; the rest is that of bytes 0 and 2.
+struct Columns {
+    unsigned int whole[WORDS], odd[WORDS];
+
+    __device__ __forceinline__ void move(const Chunk& in, const Chunk& out)
+    {
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) {
+            whole[k] += in.v[k] - out.v[k];
+            odd[k] += __byte_perm(in.v[k], 0, 0x4341) - __byte_perm(out.v[k], 0, 0x4341);
+        }
+    }
+    __device__ __forceinline__ unsigned int sum(int k) const
+    {
+        const unsigned int pair = k % 2 ? odd[k / 4] : whole[k / 4] - (odd[k / 4] << 8);
+        return k % 4 < 2 ? pair & 0xffff : pair >> 16;
+    }
+};
+
+constexpr unsigned int BEGIN = ByteSum::BEGIN;
+// Four means.
+__device__ __forceinline__ unsigned int means_of(const unsigned int* sums)
+{
+    return __byte_perm(__byte_perm(ByteSum::mean_of(sums[0]), ByteSum::mean_of(sums[1]), 0x0040),
+        __byte_perm(ByteSum::mean_of(sums[2]), ByteSum::mean_of(sums[3]), 0x0040), 0x5410);
+}
+#else
+static_assert(COUNT <= 1 << 16, "the sum of a square of 16-bit values fits a word");
+
+// The sums of a chunk's columns of 16-bit values: of whole words and of their upper halves.
+struct Columns {
+    unsigned int whole[WORDS], upper[WORDS];
+
+    __device__ __forceinline__ void move(const Chunk& in, const Chunk& out)
+    {
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) {
+            whole[k] += in.v[k] - out.v[k];
+            upper[k] += (in.v[k] >> 16) - (out.v[k] >> 16);
+        }
+    }
+    __device__ __forceinline__ unsigned int sum(int k) const
+    {
+        return k % 2 ? upper[k / 2] : whole[k / 2] - (upper[k / 2] << 16);
+    }
+};
+
+constexpr unsigned int BEGIN = COUNT / 2; // rounds half up
+__device__ __forceinline__ unsigned int means_of(const unsigned int* sums)
+{
+    return __byte_perm(sums[0] / COUNT, sums[1] / COUNT, 0x5410);
+}
+#endif
+
+// The rows of a block: their copies to shared memory, rows ahead of their use, each warp for itself.
+struct Rows {
+    Memory& memory;
+    const unsigned char* x;
+    int height, top, entering; // top: the first row that enters; entering: how many do
+    long long pitch;
+    int from[ROUNDS]; // bytes from the start of a row, or -1: zero
+    int own, order;   // the chunk in shared memory, and the order of its pixels: as there, reversed, the first, the last
+    int warp, lane;
+
+    __device__ __forceinline__ Rows(
+        Memory& memory, const T* image, int height, int width, int top, int first, int entering)
+        : memory(memory), x((const unsigned char*)image), height(height), top(top), entering(entering),
+          pitch((long long)width * GROUP * BYTES), warp(threadIdx.x / 32), lane(threadIdx.x % 32)
+    {
+        constexpr int COPIES = UNIT / 16; // of a unit
+        const int units = pitch / UNIT, unit = floored(first + (int)threadIdx.x, TOGETHER);
+        #pragma unroll
+        for (int j = 0; j < ROUNDS; ++j) {
+            const int part = first * CHUNK / 16 + warp * PARTS + lane + 32 * j, unit = floored(part, COPIES);
+            const int inside = border_index(unit, units);
+            from[j] = inside < 0 || lane + 32 * j >= PARTS ? -1 : inside * UNIT + (part - unit * COPIES) * 16;
+        }
+        const bool outside = unit < 0 || unit >= units, mirrored = floored(unit, units) & 1;
+        order = BORDER == 1 && mirrored ? 1 : BORDER == 2 && outside ? (unit < 0 ? 2 : 3) : 0;
+        own = order == 1 ? lane ^ (TOGETHER - 1) : order == 2 ? lane & ~(TOGETHER - 1) : order == 3 ? lane | (TOGETHER - 1) : lane;
+        if (BORDER == 0)
+            for (int i = lane; i < 2 * PARTS * STAGES; i += 32) memory.rows[i / (2 * PARTS)][warp][0][i % (2 * PARTS)] = {};
+        __syncwarp();
+        #pragma unroll
+        for (int i = 0; i < STAGES - 1; ++i) fetch(i);
+    }
+
+    __device__ __forceinline__ static int floored(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+    // The address of a row that enters, or 0 for zeros.
+    __device__ __forceinline__ const unsigned char* row_at(int i) const
+    {
+        const int inside = border_index(top + i, height);
+        return BORDER == 0 && inside < 0 ? nullptr : x + inside * pitch;
+    }
+
+    __device__ __forceinline__ void fetch(int i)
+    {
+        if (i < entering) {
+            uint4* to = memory.rows[i % STAGES][warp][0];
+            copy(to, row_at(i));
+            if (i >= WINDOW) copy(to + PARTS, row_at(i - WINDOW));
+        }
+        close_group();
+    }
+
+    __device__ __forceinline__ void copy(uint4* to, const unsigned char* row) const
+    {
+        if (BORDER == 0 && !row) return;
+        #pragma unroll
+        for (int j = 0; j < ROUNDS; ++j)
+            if ((BORDER > 0 && PARTS % 32 == 0) || from[j] >= 0) copy_ahead<16>(to + lane + 32 * j, row + from[j]);
+    }
+
+    // Waits for row i and begins to load a later one.
+    __device__ __forceinline__ void next(int i)
+    {
+        wait_for_groups<STAGES - 2>();
+        __syncwarp(); // all lanes have copied row i, and read the row before
+        fetch(i + STAGES - 1);
+    }
+
+    // The thread's chunk of the row that enters as number i, or of the one that leaves then.
+    __device__ __forceinline__ Chunk chunk(int i, int leaves) const
+    {
+        Chunk chunk = {};
+        if (BORDER == 0 && !row_at(leaves ? i - WINDOW : i)) return chunk;
+        const unsigned char* at = (const unsigned char*)memory.rows[i % STAGES][warp][leaves] + own * CHUNK;
+        if (CHUNK % 16 == 0) {
+            #pragma unroll
+            for (int k = 0; k < WORDS; k += 4) *(uint4*)(chunk.v + k) = *(const uint4*)(at + 4 * k);
+        } else {
+            #pragma unroll
+            for (int k = 0; k < WORDS; k += 2) *(uint2*)(chunk.v + k) = *(const uint2*)(at + 4 * k);
+        }
+        if (order) rearrange(chunk);
+        return chunk;
+    }
+
+    // The pixels of a chunk outside the image.
+    __device__ __forceinline__ void rearrange(Chunk& chunk) const
+    {
+        constexpr unsigned int MASK = BYTES == 1 ? 0xff : 0xffff;
+        const Chunk found = chunk;
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) {
+            chunk.v[k] = 0;
+            #pragma unroll
+            for (int c = 0; c < PER_WORD; ++c) {
+                const int value = k * PER_WORD + c, channel = value % GROUP;
+                const int source = BORDER == 1 ? VALUES - GROUP - value + 2 * channel : order == 2 ? channel : VALUES - GROUP + channel;
+                chunk.v[k] |= (found.v[source / PER_WORD] >> source % PER_WORD * 8 * BYTES & MASK) << c * 8 * BYTES;
+            }
+        }
+    }
+};
+
+// Prefix sums along a row.
+struct Prefixes {
+    unsigned int own[VALUES], before[GROUP]; // in the chunk; of the chunks before in the warp
+
+    // Those of the columns, shared with the block.
+    __device__ __forceinline__ void share(const Columns& columns, Memory& memory, int buffer)
+    {
+        #pragma unroll
+        for (int k = 0; k < VALUES; ++k) own[k] = columns.sum(k) + (k < GROUP ? 0 : own[k - GROUP]);
+        unsigned int* to = memory.sums[buffer][threadIdx.x];
+        #pragma unroll
+        for (int k = 0; k < VALUES; k += 4) *(uint4*)(to + k) = make_uint4(own[k], own[k + 1], own[k + 2], own[k + 3]);
+        const int lane = threadIdx.x % 32;
+        Bases all = {}, base = {};
+        #pragma unroll
+        for (int c = 0; c < GROUP; ++c) {
+            unsigned int sum = own[VALUES - GROUP + c];
+            #pragma unroll
+            for (int d = 1; d < 32; d *= 2) {
+                const unsigned int other = __shfl_up_sync(0xffffffffu, sum, d);
+                if (lane >= d) sum += other;
+            }
+            all.v[c] = sum;
+            before[c] = base.v[c] = sum - own[VALUES - GROUP + c];
+        }
+        memory.bases[buffer][threadIdx.x] = base;
+        if (lane == 31) memory.totals[buffer][threadIdx.x / 32] = all;
+    }
+
+    // The difference of what is before the thread's chunk and before the one `back` chunks before it.
+    __device__ __forceinline__ void since(const Memory& memory, int buffer, int back, unsigned int* sums) const
+    {
+        constexpr int MOST = (HALO + 31) / 32; // warps between
+        const int warp = threadIdx.x / 32, chunk = (int)threadIdx.x - back;
+        const Bases base = memory.bases[buffer][chunk];
+        #pragma unroll
+        for (int c = 0; c < GROUP; ++c) sums[c] = before[c] - base.v[c] + BEGIN;
+        #pragma unroll
+        for (int m = 1; m <= MOST; ++m) {
+            if (warp < m || chunk >= 32 * (warp - m + 1)) continue;
+            const Bases total = memory.totals[buffer][warp - m];
+            #pragma unroll
+            for (int c = 0; c < GROUP; ++c) sums[c] += total.v[c];
+        }
+    }
+
+    // The sums of the squares that end in the chunk.
+    __device__ __forceinline__ void squares(const Memory& memory, int buffer, unsigned int (&sums)[VALUES]) const
+    {
+        unsigned int near[GROUP], far[GROUP];
+        since(memory, buffer, BACK, near);
+        since(memory, buffer, HALO, far);
+        const unsigned int* left = memory.sums[buffer][threadIdx.x - BACK];
+        const unsigned int* beyond = memory.sums[buffer][threadIdx.x - HALO];
+        #pragma unroll
+        for (int q = 0; q < VALUES; q += 4) {
+            if (q < VALUES - REST) {
+                const uint4 four = *(const uint4*)(left + q);
+                const unsigned int v[4] = {four.x, four.y, four.z, four.w};
+                #pragma unroll
+                for (int c = 0; c < 4; ++c) {
+                    const int k = q + c + REST;
+                    if (k < VALUES) sums[k] = own[k] - v[c] + near[k % GROUP];
+                }
+            }
+            if (q + 4 > VALUES - REST) {
+                const uint4 four = *(const uint4*)(beyond + q);
+                const unsigned int v[4] = {four.x, four.y, four.z, four.w};
+                #pragma unroll
+                for (int c = 0; c < 4; ++c) {
+                    const int k = q + c + REST - VALUES;
+                    if (k >= 0) sums[k] = own[k] - v[c] + far[k % GROUP];
+                }
+            }
+        }
+    }
+};
+
+// Puts a chunk of means where they are in the row of the block, LEAD bytes earlier.
+__device__ __forceinline__ void put(Memory& memory, int buffer, const unsigned int (&sums)[VALUES])
+{
+    constexpr int OFFSET = (CHUNK + 15) / 16 * 16 - LEAD, ALIGN = OFFSET | CHUNK;
+    unsigned char* to = (unsigned char*)memory.means[buffer] + OFFSET + ((int)threadIdx.x - BEFORE) * CHUNK;
+    unsigned int word[WORDS];
+    #pragma unroll
+    for (int k = 0; k < WORDS; ++k) word[k] = means_of(sums + k * PER_WORD);
+    #pragma unroll
+    for (int k = 0; k < WORDS; k += 4) {
+        if (ALIGN % 16 == 0) {
+            *(uint4*)(to + 4 * k) = make_uint4(word[k], word[k + 1], word[k + 2], word[k + 3]);
+        } else {
+            #pragma unroll
+            for (int m = k; m < (k + 4 < WORDS ? k + 4 : WORDS); m += 2)
+                if (ALIGN % 8 == 0) *(uint2*)(to + 4 * m) = make_uint2(word[m], word[m + 1]);
+                else *(unsigned int*)(to + 4 * m) = word[m], *(unsigned int*)(to + 4 * m + 4) = word[m + 1];
+        }
+    }
+}
+
+// Stores `live` bytes of a row of means.
+__device__ __forceinline__ void store(const Memory& memory, int buffer, unsigned char* to, int live)
+{
+    const uint4* from = memory.means[buffer] + (CHUNK + 15) / 16;
+    for (int i = threadIdx.x; i < live / 16; i += THREADS) {
+        uint4 v = from[i];
+        if (SHIFT) {
+            const unsigned int more = from[i + 1].x;
+            v.x = __funnelshift_r(v.x, v.y, 8 * SHIFT), v.y = __funnelshift_r(v.y, v.z, 8 * SHIFT);
+            v.z = __funnelshift_r(v.z, v.w, 8 * SHIFT), v.w = __funnelshift_r(v.w, more, 8 * SHIFT);
+        }
+        *(uint4*)(to + 16 * i) = v;
+    }
+}
