@@ -13,7 +13,7 @@ import numpy as np
 from gpu_ops.filters.kit.marching import PAIRS_RADIUS, segment_rows
 from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.kit.rules import beyond, not_of
-from gpu_ops.plan import Launch, Plan
+from gpu_ops.plan import Launch, Limits, Plan
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import Rule
 
@@ -84,15 +84,21 @@ def strip_of(meta: Meta, radius: int, shape: Shape) -> Strip:
     return Strip(shape, values_of(meta), radius, meta.channels, meta.itemsize)
 
 
-def shape_of(meta: Meta, radius: int) -> Shape:
-    """The fastest block."""
-    return Shape(4, 3)
+SHAPES = (Shape(4, 3), Shape(2, 4, 2), Shape(4, 1, 2), Shape(8, 1, 2))
+"""The fastest block, and others where that does not fit into shared memory or a window not into that."""
+
+
+def best(meta: Meta, radius: int, limits: Limits) -> Strip | None:
+    """The strip of the fastest block that fits; None if there is none."""
+    strips = (strip_of(meta, radius, shape) for shape in SHAPES)
+    return next((s for s in strips if s.outputs > 0 and s.shared_bytes <= limits.shared_bytes), None)
 
 
 def plan(ctx: PlanContext, radius: int, shape: Shape | None = None, rows: int = 0) -> Plan:
     """One launch, for windows with a side of 2 radius + 1 pixels."""
     meta, limits = ctx.task.meta, ctx.device.limits
-    strip = strip_of(meta, radius, shape or shape_of(meta, radius))
+    strip = strip_of(meta, radius, shape) if shape else best(meta, radius, limits)
+    assert strip is not None
     blocks, row = strip.shape.blocks, ctx.columns * ctx.dtype.itemsize
     strips = -(-row // (strip.outputs * strip.chunk))
     rows = rows or segment_rows(ctx.height, strips, radius, limits.multiprocessors * blocks, blocks > 1)
@@ -121,8 +127,8 @@ def rules(radius: Callable[[Task], int], floats: tuple[str, ...], advice: str) -
         strip = strip_of(task.meta, radius(task), Shape(4, 1))
         return int(task.meta.shape[1] * task.meta.channels * task.meta.itemsize % (strip.chunk * strip.together))
 
-    def narrow(task: Task) -> bool:
-        return strip_of(task.meta, radius(task), shape_of(task.meta, radius(task))).outputs <= 0
+    def too_wide(task: Task) -> bool:
+        return best(task.meta, radius(task), task.limits) is None
 
     return (
         not_of(*floats, words=f"it adds integers, not {{meta.dtype}}; {advice}"),
@@ -135,5 +141,5 @@ def rules(radius: Callable[[Task], int], floats: tuple[str, ...], advice: str) -
             f"its sums of radius {{found}} do not fit; {advice}",
         ),
         Rule(ragged, f"its rows are whole units of chunks, {{found}} bytes are left; {advice}"),
-        Rule(narrow, f"a window is wider than its blocks; {advice}"),
+        Rule(too_wide, f"a window is wider than its blocks; {advice}"),
     )

@@ -11,26 +11,27 @@
 // Source:  S3
 #include "columns_first.cuh"
 
+constexpr int UNROLLED = 2; // rows, so that both buffers have constant addresses
+
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     box_columns(const T* __restrict__ x, T* __restrict__ y, int height, int width, int segment)
 {
     Memory& memory = *(Memory*)bytes;
     const int chunk = blockIdx.x * OUTPUTS, begin = blockIdx.y * segment, count = min(segment, height - begin);
-    Rows rows(memory, x, height, width, begin - RADIUS - 1, chunk + REACH / VALUES - BEFORE, count + WINDOW);
-    const int live = min(OUTPUTS * CHUNK, (int)rows.pitch - chunk * CHUNK);
-    unsigned char* to = (unsigned char*)y + begin * rows.pitch + chunk * CHUNK;
+    const Rows rows(memory, x, height, width, begin - RADIUS - 1, chunk + REACH / VALUES - BEFORE, count + WINDOW);
+    const int live = min(OUTPUTS * CHUNK, rows.pitch - chunk * CHUNK);
+    unsigned char* to = (unsigned char*)y + (long long)begin * rows.pitch + chunk * CHUNK;
 
     Columns columns = {};
-    const Chunk none = {};
     #pragma unroll 1
     for (int i = 0; i < WINDOW; ++i) {
-        rows.next(i);
-        columns.move(rows.chunk(i, 0), none);
+        rows.next(memory, i);
+        columns.move(rows.chunk(memory, i, false), Chunk{});
     }
-    #pragma unroll 1
+    #pragma unroll UNROLLED
     for (int k = 0; k < count; ++k) {
-        rows.next(WINDOW + k);
-        columns.move(rows.chunk(WINDOW + k, 0), rows.chunk(WINDOW + k, 1));
+        rows.next(memory, WINDOW + k);
+        columns.move(rows.chunk(memory, WINDOW + k, false), rows.chunk(memory, WINDOW + k, true));
         Prefixes prefixes;
         prefixes.share(columns, memory, k % 2);
         __syncthreads(); // this row's prefix sums and the last row's means are complete
@@ -39,8 +40,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
             prefixes.squares(memory, k % 2, sums);
             put(memory, k % 2, sums);
         }
-        if (k > 0) store(memory, (k - 1) % 2, to + (k - 1) * rows.pitch, live);
+        if (k > 0) {
+            store(memory, (k - 1) % 2, to, live);
+            to += rows.pitch;
+        }
     }
     __syncthreads();
-    store(memory, (count - 1) % 2, to + (count - 1) * rows.pitch, live);
+    store(memory, (count - 1) % 2, to, live);
 }

@@ -106,80 +106,81 @@ __device__ __forceinline__ unsigned int means_of(const unsigned int* sums)
 }
 #endif
 
+// A value that the compiler keeps in a register, because computing it again for every row takes more time.
+__device__ __forceinline__ int kept(int value)
+{
+    asm volatile("mov.b32 %0, %0;" : "+r"(value));
+    return value;
+}
+
 // The rows of a block: their copies to shared memory, rows ahead of their use, each warp for itself.
 struct Rows {
-    Memory& memory;
-    const unsigned char* x;
-    int height, top, entering; // top: the first row that enters; entering: how many do
-    long long pitch;
-    int from[ROUNDS]; // bytes from the start of a row, or -1: zero
-    int own, order;   // the chunk in shared memory, and the order of its pixels: as there, reversed, the first, the last
-    int warp, lane;
+    static constexpr int STAGE = sizeof(Memory::rows[0]), LEAVING = 16 * PARTS; // bytes
+    const unsigned char* from[ROUNDS]; // the thread's vectors of a row in the image's first row, or 0: zeros
+    int height, top, entering, pitch;  // top: the first row that enters; entering: how many do; pitch in bytes
+    int own, to;                       // the thread's chunk and its first vector in a stage, in bytes
+    int order;                         // of the pixels in its chunk: as there, reversed, only the first, only the last
 
-    __device__ __forceinline__ Rows(
-        Memory& memory, const T* image, int height, int width, int top, int first, int entering)
-        : memory(memory), x((const unsigned char*)image), height(height), top(top), entering(entering),
-          pitch((long long)width * GROUP * BYTES), warp(threadIdx.x / 32), lane(threadIdx.x % 32)
+    __device__ __forceinline__ Rows(Memory& memory, const T* image, int height, int width, int top, int first, int entering)
+        : height(height), top(top), entering(entering), pitch(width * GROUP * BYTES)
     {
         constexpr int COPIES = UNIT / 16; // of a unit
+        const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         const int units = pitch / UNIT, unit = floored(first + (int)threadIdx.x, TOGETHER);
         #pragma unroll
         for (int j = 0; j < ROUNDS; ++j) {
-            const int part = first * CHUNK / 16 + warp * PARTS + lane + 32 * j, unit = floored(part, COPIES);
-            const int inside = border_index(unit, units);
-            from[j] = inside < 0 || lane + 32 * j >= PARTS ? -1 : inside * UNIT + (part - unit * COPIES) * 16;
+            const int part = first * CHUNK / 16 + warp * PARTS + lane + 32 * j, in = floored(part, COPIES);
+            const int inside = border_index(in, units);
+            from[j] = inside < 0 || lane + 32 * j >= PARTS
+                ? nullptr : (const unsigned char*)image + inside * UNIT + (part - in * COPIES) * 16;
         }
         const bool outside = unit < 0 || unit >= units, mirrored = floored(unit, units) & 1;
         order = BORDER == 1 && mirrored ? 1 : BORDER == 2 && outside ? (unit < 0 ? 2 : 3) : 0;
-        own = order == 1 ? lane ^ (TOGETHER - 1) : order == 2 ? lane & ~(TOGETHER - 1) : order == 3 ? lane | (TOGETHER - 1) : lane;
+        constexpr int OTHERS = TOGETHER - 1;
+        const int chunk = order == 1 ? lane ^ OTHERS : order == 2 ? lane & ~OTHERS : order == 3 ? lane | OTHERS : lane;
+        own = kept(2 * LEAVING * warp + CHUNK * chunk);
+        to = kept(2 * LEAVING * warp + 16 * lane);
         if (BORDER == 0)
             for (int i = lane; i < 2 * PARTS * STAGES; i += 32) memory.rows[i / (2 * PARTS)][warp][0][i % (2 * PARTS)] = {};
         __syncwarp();
         #pragma unroll
-        for (int i = 0; i < STAGES - 1; ++i) fetch(i);
+        for (int i = 0; i < STAGES - 1; ++i) fetch(memory, i);
     }
 
     __device__ __forceinline__ static int floored(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
-    // The address of a row that enters, or 0 for zeros.
-    __device__ __forceinline__ const unsigned char* row_at(int i) const
-    {
-        const int inside = border_index(top + i, height);
-        return BORDER == 0 && inside < 0 ? nullptr : x + inside * pitch;
-    }
-
-    __device__ __forceinline__ void fetch(int i)
+    __device__ __forceinline__ void fetch(Memory& memory, int i) const
     {
         if (i < entering) {
-            uint4* to = memory.rows[i % STAGES][warp][0];
-            copy(to, row_at(i));
-            if (i >= WINDOW) copy(to + PARTS, row_at(i - WINDOW));
+            unsigned char* stage = (unsigned char*)memory.rows + i % STAGES * STAGE + to;
+            copy(stage, border_index(top + i, height));
+            if (i >= WINDOW) copy(stage + LEAVING, border_index(top + i - WINDOW, height));
         }
         close_group();
     }
 
-    __device__ __forceinline__ void copy(uint4* to, const unsigned char* row) const
+    __device__ __forceinline__ void copy(unsigned char* to, int row) const
     {
-        if (BORDER == 0 && !row) return;
+        if (BORDER == 0 && row < 0) return;
         #pragma unroll
         for (int j = 0; j < ROUNDS; ++j)
-            if ((BORDER > 0 && PARTS % 32 == 0) || from[j] >= 0) copy_ahead<16>(to + lane + 32 * j, row + from[j]);
+            if ((BORDER > 0 && 32 * (j + 1) <= PARTS) || from[j]) copy_ahead<16>(to + 512 * j, from[j] + (long long)row * pitch);
     }
 
     // Waits for row i and begins to load a later one.
-    __device__ __forceinline__ void next(int i)
+    __device__ __forceinline__ void next(Memory& memory, int i) const
     {
         wait_for_groups<STAGES - 2>();
         __syncwarp(); // all lanes have copied row i, and read the row before
-        fetch(i + STAGES - 1);
+        fetch(memory, i + STAGES - 1);
     }
 
     // The thread's chunk of the row that enters as number i, or of the one that leaves then.
-    __device__ __forceinline__ Chunk chunk(int i, int leaves) const
+    __device__ __forceinline__ Chunk chunk(const Memory& memory, int i, bool leaves) const
     {
         Chunk chunk = {};
-        if (BORDER == 0 && !row_at(leaves ? i - WINDOW : i)) return chunk;
-        const unsigned char* at = (const unsigned char*)memory.rows[i % STAGES][warp][leaves] + own * CHUNK;
+        if (BORDER == 0 && border_index(top + i - (leaves ? WINDOW : 0), height) < 0) return chunk;
+        const unsigned char* at = (const unsigned char*)memory.rows + i % STAGES * STAGE + own + (leaves ? LEAVING : 0);
         if (CHUNK % 16 == 0) {
             #pragma unroll
             for (int k = 0; k < WORDS; k += 4) *(uint4*)(chunk.v + k) = *(const uint4*)(at + 4 * k);
@@ -209,6 +210,15 @@ struct Rows {
     }
 };
 
+// The sum of a value and that of the lane `distance` before, if there is one: the shuffle itself says so.
+__device__ __forceinline__ unsigned int plus_before(unsigned int value, int distance)
+{
+    unsigned int sum;
+    asm volatile("{ .reg .pred p; shfl.sync.up.b32 %0|p, %1, %2, 0, 0xffffffff; @p add.u32 %0, %0, %1; }"
+        : "=&r"(sum) : "r"(value), "r"(distance));
+    return sum;
+}
+
 // Prefix sums along a row.
 struct Prefixes {
     unsigned int own[VALUES], before[GROUP]; // in the chunk; of the chunks before in the warp
@@ -227,10 +237,7 @@ struct Prefixes {
         for (int c = 0; c < GROUP; ++c) {
             unsigned int sum = own[VALUES - GROUP + c];
             #pragma unroll
-            for (int d = 1; d < 32; d *= 2) {
-                const unsigned int other = __shfl_up_sync(0xffffffffu, sum, d);
-                if (lane >= d) sum += other;
-            }
+            for (int d = 1; d < 32; d *= 2) sum = plus_before(sum, d);
             all.v[c] = sum;
             before[c] = base.v[c] = sum - own[VALUES - GROUP + c];
         }
@@ -308,11 +315,15 @@ __device__ __forceinline__ void put(Memory& memory, int buffer, const unsigned i
     }
 }
 
-// Stores `live` bytes of a row of means.
+// Stores the first `live` bytes of a row of means.
 __device__ __forceinline__ void store(const Memory& memory, int buffer, unsigned char* to, int live)
 {
-    const uint4* from = memory.means[buffer] + (CHUNK + 15) / 16;
-    for (int i = threadIdx.x; i < live / 16; i += THREADS) {
+    constexpr int ALL = OUTPUTS * CHUNK / 16;
+    const uint4* from = memory.means[buffer] + (CHUNK + 15) / 16 + threadIdx.x;
+    to += 16 * threadIdx.x;
+    #pragma unroll
+    for (int i = 0; i < ALL; i += THREADS) {
+        if (16 * (i + (int)threadIdx.x) >= live) break;
         uint4 v = from[i];
         if (SHIFT) {
             const unsigned int more = from[i + 1].x;
