@@ -75,12 +75,27 @@ def _cpu_variants() -> tuple[Variant, ...]:
     )
 
 
+def _radius(task: Task) -> int:
+    return int(task.params["radius"])
+
+
 def _in_floats(
     file: str, title: str, idea: str, plan: Callable[[PlanContext], Plan], counts: Counts, *rules: Rule
 ) -> Variant:
     """A kernel whose sums have the samples' type."""
     most, exactness = limits.largest_floats, limits.FLOAT_SUMS
     return cuda(file, title, idea, plan, *rules, source="S3", largest=most, counts=counts, exactness=exactness)
+
+
+COLUMNS_FIRST = cuda(
+    *("box/10_columns.cu", "columns first", COLUMNS, plans.columns),
+    *columns_first.rules(_radius, ("float32",), "choose variant 8, ring buffer"),
+    knobs=(),
+    source="S3",
+    shapes=columns_first.UNITS,
+    counts=columns_first.counts(_radius),
+    suits=columns_first.suits(_radius),
+)
 
 
 def _kernels() -> tuple[Variant, ...]:
@@ -126,15 +141,7 @@ def _kernels() -> tuple[Variant, ...]:
             source="S3",
             counts=MARCH,
         ),
-        cuda(
-            *("box/10_columns.cu", "columns first", COLUMNS, plans.columns),
-            *columns_first.rules(
-                lambda task: int(task.params["radius"]), ("float32",), "choose variant 8, ring buffer"
-            ),
-            knobs=(),
-            source="S3",
-            counts=MARCH,
-        ),
+        COLUMNS_FIRST,
     )
 
 

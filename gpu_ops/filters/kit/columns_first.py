@@ -15,12 +15,16 @@ from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.kit.rules import beyond, not_of
 from gpu_ops.plan import Launch, Limits, Plan
 from gpu_ops.task import Meta, Task
-from gpu_ops.types import Rule
+from gpu_ops.types import Counts, Rule
 
 WARP, VECTOR = 32, 16
 MOST_CHANNELS = 4
 WORD_RADIUS = 127
 """Up to this radius sums of squares of 16-bit values fit in a word."""
+
+
+UNITS = (5, 192), (9, 64, 3), (7, 64, 4)
+"""Shapes of images that the contract tests in addition: their rows are whole units."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +122,27 @@ def plan(ctx: PlanContext, radius: int, shape: Shape | None = None, rows: int = 
     grid, block = (strips, -(-ctx.height // rows), 1), (strip.threads, 1, 1)
     loops = {"rows of a segment": min(rows, ctx.height), "rows of the first window": 2 * radius + 1}
     return ctx.plan(Launch(kernel, grid, block, args, strip.shared_bytes, name="columns and rows", loops=loops))
+
+
+def counts(radius: Callable[[Task], int]) -> Counts:
+    """What is known before a run: the additions of all threads, without those for the first window of a segment."""
+
+    def operations(task: Task) -> int:
+        strip = best(task.meta, radius(task), task.limits) or strip_of(task.meta, radius(task), SHAPES[0])
+        row = task.meta.shape[1] * task.meta.channels * task.meta.itemsize
+        strips = -(-row // (max(strip.outputs, 1) * strip.chunk))
+        thread = strip.chunk + 4 * strip.values + 10 * task.meta.channels  # 4 of a word of samples; 5 shuffles
+        return int(task.meta.shape[0] * strips * strip.threads * thread)
+
+    return Counts(
+        uncounted="the number of segments depends on the GPU, and each loads the rows of its first window again",
+        operations=operations,
+    )
+
+
+def suits(radius: Callable[[Task], int]) -> Callable[[Task], bool]:
+    """The tasks for which it is faster than a ring buffer."""
+    return lambda task: radius(task) > 16
 
 
 def rules(radius: Callable[[Task], int], floats: tuple[str, ...], advice: str) -> tuple[Rule, ...]:
