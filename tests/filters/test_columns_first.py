@@ -58,7 +58,7 @@ def test_strips_and_segments_meet(border: str) -> None:
 def test_results_are_exact_for_any_radius_and_size(seed: int) -> None:
     rng = np.random.default_rng(seed)
     dtype, channels = ("uint8", "uint16")[seed % 2], int(rng.choice((1, 3, 4)))
-    radius = int(min(127, np.exp(rng.uniform(0, np.log(128)))))
+    radius = int(min(128, np.exp(rng.uniform(0, np.log(129)))))
     unit = {1: 32, 3: 16, 4: 8}[channels]
     shape = (int(rng.integers(1, 60)), unit * int(rng.integers(1, 12)), channels)
     check(shape if channels > 1 else shape[:2], dtype, radius, BORDERS[seed // 2 % 4], int(rng.integers(1, 9)))
@@ -69,6 +69,14 @@ def test_the_largest_sums_fit(shape: tuple[int, ...], dtype: str, radius: int) -
     """257 bytes fit 16 bits, 255² 16-bit values a word."""
     x = np.full(shape, np.iinfo(dtype).max, dtype)
     np.testing.assert_array_equal(run("columns", x, radius, "reflect"), x)
+
+
+@pytest.mark.parametrize("level", [65535, 65100, 65026, 65000, 508, 400, 0])
+def test_sums_beyond_a_word_are_exact(level: int) -> None:
+    """Around 2^32: squares of nearly the largest values, and those that a sum beyond it could be mistaken for."""
+    rng = np.random.default_rng(level)
+    x = np.clip(rng.integers(-700, 701, (2, 96)) + level, 0, 65535).astype(np.uint16)
+    np.testing.assert_array_equal(run("columns", x, 128, "reflect"), oracle(x, 128, "reflect"))
 
 
 def test_every_supported_task_has_a_block_that_fits() -> None:
@@ -103,6 +111,6 @@ def test_what_it_refuses() -> None:
     assert "integers, not float32" in refusal(Meta("image", (64, 64), "float32"), 4)
     assert "up to 4 channels" in refusal(Meta("image", (64, 64, 5), "uint8"), 4)
     assert "radius 129" in refusal(Meta("image", (64, 64), "uint8"), 129)
-    assert "radius 128" in refusal(Meta("image", (64, 64), "uint16"), 128)
+    assert "radius 129" in refusal(Meta("image", (64, 64), "uint16"), 129)
     assert "6 bytes are left" in refusal(Meta("image", (64, 66, 3), "uint8"), 4)
     assert refusal(Meta("image", (64, 64, 3), "uint8"), 4) == ""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_ops.filters.kit.marching import PAIRS_RADIUS, segment_rows
+from gpu_ops.filters.kit.marching import segment_rows
 from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.kit.rules import beyond, not_of
 from gpu_ops.plan import Launch, Limits, Plan
@@ -19,8 +19,8 @@ from gpu_ops.types import Counts, Rule
 
 WARP, VECTOR = 32, 16
 MOST_CHANNELS = 4
-WORD_RADIUS = 127
-"""Up to this radius sums of squares of 16-bit values fit in a word."""
+MOST_RADIUS = 128
+"""Up to this radius the sum of a column of bytes fits 16 bits, and that of a square of 16-bit values a word and a bit."""
 
 
 UNITS = (5, 192), (9, 64, 3), (7, 64, 4)
@@ -162,7 +162,7 @@ def rules(radius: Callable[[Task], int], floats: tuple[str, ...], advice: str) -
             f"it takes up to {MOST_CHANNELS} channels, not {{meta.channels}}; {advice}",
         ),
         Rule(
-            lambda task: beyond(radius(task), PAIRS_RADIUS if task.meta.itemsize == 1 else WORD_RADIUS),
+            lambda task: beyond(radius(task), MOST_RADIUS),
             f"its sums of radius {{found}} do not fit; {advice}",
         ),
         Rule(ragged, f"its rows are whole units of chunks, {{found}} bytes are left; {advice}"),

@@ -73,13 +73,13 @@ struct Columns {
 
 constexpr unsigned int BEGIN = ByteSum::BEGIN;
 // Four means.
-__device__ __forceinline__ unsigned int means_of(const unsigned int* sums)
+__device__ __forceinline__ unsigned int means_of(const unsigned int* sums, bool)
 {
     return __byte_perm(__byte_perm(ByteSum::mean_of(sums[0]), ByteSum::mean_of(sums[1]), 0x0040),
         __byte_perm(ByteSum::mean_of(sums[2]), ByteSum::mean_of(sums[3]), 0x0040), 0x5410);
 }
 #else
-static_assert(COUNT <= 1 << 16, "the sum of a square of 16-bit values fits a word");
+static_assert(RADIUS <= 128, "only the largest sums of squares of 16-bit values exceed a word");
 
 // The sums of a chunk's columns of 16-bit values: of whole words and of their upper halves.
 struct Columns {
@@ -100,9 +100,19 @@ struct Columns {
 };
 
 constexpr unsigned int BEGIN = COUNT / 2; // rounds half up
-__device__ __forceinline__ unsigned int means_of(const unsigned int* sums)
+
+// The mean of a sum, to which 2^32 must be added where it is small although the square is `bright`: a sum beyond 2^32 is
+// less than 2^26 beyond.
+__device__ __forceinline__ unsigned int mean_of(unsigned int sum, bool bright)
 {
-    return __byte_perm(sums[0] / COUNT, sums[1] / COUNT, 0x5410);
+    constexpr unsigned long long WORD = 1ull << 32;
+    if ((unsigned long long)COUNT * 0xffff + BEGIN < WORD) return sum / COUNT;
+    const bool beyond = bright && sum < 1 << 26;
+    return (sum + (beyond ? WORD % COUNT : 0)) / COUNT + (beyond ? WORD / COUNT : 0);
+}
+__device__ __forceinline__ unsigned int means_of(const unsigned int* sums, bool bright)
+{
+    return __byte_perm(mean_of(sums[0], bright), mean_of(sums[1], bright), 0x5410);
 }
 #endif
 
@@ -294,14 +304,17 @@ struct Prefixes {
     }
 };
 
-// Puts a chunk of means where they are in the row of the block, LEAD bytes earlier.
+// Puts a chunk of means where they are in the row of the block, LEAD bytes earlier. All squares contain the chunk before
+// this one: where sums may exceed a word, their mean is at least 65,026 or at most 508, and the chunk's is similar.
 __device__ __forceinline__ void put(Memory& memory, int buffer, const unsigned int (&sums)[VALUES])
 {
+    constexpr unsigned int HALF = 0x8000u * VALUES * WINDOW;
+    const bool bright = !PACKED && memory.sums[buffer][threadIdx.x - 1][VALUES - 1] > HALF;
     constexpr int OFFSET = (CHUNK + 15) / 16 * 16 - LEAD, ALIGN = OFFSET | CHUNK;
     unsigned char* to = (unsigned char*)memory.means[buffer] + OFFSET + ((int)threadIdx.x - BEFORE) * CHUNK;
     unsigned int word[WORDS];
     #pragma unroll
-    for (int k = 0; k < WORDS; ++k) word[k] = means_of(sums + k * PER_WORD);
+    for (int k = 0; k < WORDS; ++k) word[k] = means_of(sums + k * PER_WORD, bright);
     #pragma unroll
     for (int k = 0; k < WORDS; k += 4) {
         if (ALIGN % 16 == 0) {
