@@ -73,10 +73,11 @@ class Strip:
     def shared_bytes(self) -> int:
         """As in the kernel's struct Memory."""
         pitch = self.values + (4 if self.values % 8 == 0 else 0)
+        base = 4 * self.group if self.group < 3 else 16
         rows = self.shape.stages * 2 * self.threads * self.chunk
-        sums = 2 * (self.threads * pitch * 4 + 16 * (self.threads + self.shape.warps))
+        sums = 2 * (self.threads * pitch * 4 + base * (self.threads + self.shape.warps))
         means = 2 * (-(-self.chunk // VECTOR) * VECTOR + self.threads * self.chunk + VECTOR)
-        return rows + sums + means
+        return rows + -(-sums // VECTOR) * VECTOR + means
 
 
 def values_of(meta: Meta) -> int:
@@ -98,10 +99,10 @@ def best(meta: Meta, radius: int, limits: Limits) -> Strip | None:
     return next((s for s in strips if s.outputs > 0 and s.shared_bytes <= limits.shared_bytes), None)
 
 
-def plan(ctx: PlanContext, radius: int, shape: Shape | None = None, rows: int = 0) -> Plan:
+def plan(ctx: PlanContext, radius: int, strip: Strip | None = None, rows: int = 0) -> Plan:
     """One launch, for windows with a side of 2 radius + 1 pixels."""
-    meta, limits = ctx.task.meta, ctx.device.limits
-    strip = strip_of(meta, radius, shape) if shape else best(meta, radius, limits)
+    limits = ctx.device.limits
+    strip = strip or best(ctx.task.meta, radius, limits)
     assert strip is not None
     blocks, row = strip.shape.blocks, ctx.columns * ctx.dtype.itemsize
     strips = -(-row // (strip.outputs * strip.chunk))

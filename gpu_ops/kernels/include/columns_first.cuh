@@ -34,8 +34,8 @@ static_assert((STAGES & (STAGES - 1)) == 0, "the stage of a row is the remainder
 struct Chunk {
     unsigned int v[WORDS];
 };
-struct __align__(16) Bases {
-    unsigned int v[4];
+struct __align__(GROUP > 2 ? 16 : 4 * GROUP) Bases {
+    unsigned int v[GROUP > 2 ? 4 : GROUP];
 };
 
 struct Memory {
@@ -64,10 +64,11 @@ struct Columns {
             odd[k] += __byte_perm(in.v[k], 0, 0x4341) - __byte_perm(out.v[k], 0, 0x4341);
         }
     }
-    __device__ __forceinline__ unsigned int sum(int k) const
+    // A sum and that of column k.
+    __device__ __forceinline__ unsigned int plus(unsigned int sum, int k) const
     {
         const unsigned int pair = k % 2 ? odd[k / 4] : whole[k / 4] - (odd[k / 4] << 8);
-        return k % 4 < 2 ? pair & 0xffff : pair >> 16;
+        return sum + (k % 4 < 2 ? pair & 0xffff : pair >> 16);
     }
 };
 
@@ -93,9 +94,9 @@ struct Columns {
             upper[k] += (in.v[k] >> 16) - (out.v[k] >> 16);
         }
     }
-    __device__ __forceinline__ unsigned int sum(int k) const
+    __device__ __forceinline__ unsigned int plus(unsigned int sum, int k) const
     {
-        return k % 2 ? upper[k / 2] : whole[k / 2] - (upper[k / 2] << 16);
+        return sum + (k % 2 ? upper[k / 2] : whole[k / 2] - (upper[k / 2] << 16));
     }
 };
 
@@ -237,7 +238,7 @@ struct Prefixes {
     __device__ __forceinline__ void share(const Columns& columns, Memory& memory, int buffer)
     {
         #pragma unroll
-        for (int k = 0; k < VALUES; ++k) own[k] = columns.sum(k) + (k < GROUP ? 0 : own[k - GROUP]);
+        for (int k = 0; k < VALUES; ++k) own[k] = columns.plus(k < GROUP ? 0 : own[k - GROUP], k);
         unsigned int* to = memory.sums[buffer][threadIdx.x];
         #pragma unroll
         for (int k = 0; k < VALUES; k += 4) *(uint4*)(to + k) = make_uint4(own[k], own[k + 1], own[k + 2], own[k + 3]);
