@@ -72,7 +72,8 @@ class Strip:
     @property
     def shared_bytes(self) -> int:
         """As in the kernel's struct Memory."""
-        pitch = self.values + (4 if self.values % 8 == 0 else 0)
+        words = self.values // 2 if self.itemsize == 1 else self.values
+        pitch = words + (4 if words % 8 == 0 else 0)
         base = 4 * self.group if self.group < 3 else 16
         rows = self.shape.stages * 2 * self.threads * self.chunk
         sums = 2 * (self.threads * pitch * 4 + base * (self.threads + self.shape.warps))

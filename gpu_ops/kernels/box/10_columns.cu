@@ -32,12 +32,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
     for (int k = 0; k < count; ++k) {
         rows.next(memory, WINDOW + k);
         columns.move(rows.chunk(memory, WINDOW + k, false), rows.chunk(memory, WINDOW + k, true));
-        Prefixes prefixes;
-        prefixes.share(columns, memory, k % 2);
-        __syncthreads(); // this row's prefix sums and the last row's means are complete
+        Squares squares;
+        squares.share(columns, memory, k % 2);
+        __syncthreads(); // this row's columns and the last row's means are complete
         if (threadIdx.x >= BEFORE) {
             unsigned int sums[VALUES];
-            prefixes.squares(memory, k % 2, sums);
+            squares.slide(memory, k % 2, sums);
             put(memory, k % 2, sums);
         }
         if (k > 0) {

@@ -21,7 +21,8 @@ constexpr int WINDOW = 2 * RADIUS + 1, COUNT = WINDOW * WINDOW;
 constexpr int REACH = RADIUS * GROUP, SPAN = WINDOW * GROUP; // values on each side of a window's centre; per window
 constexpr int BYTES = sizeof(T), PER_WORD = 4 / BYTES, WORDS = VALUES / PER_WORD, CHUNK = VALUES * BYTES;
 constexpr int UNIT = CHUNK % 16 ? 2 * CHUNK : CHUNK, TOGETHER = UNIT / CHUNK; // chunks of a unit
-constexpr int PITCH = VALUES % 8 ? VALUES : VALUES + 4; // eight threads' prefix sums begin in different banks
+constexpr int SUMS = PACKED ? VALUES / 2 : VALUES;     // words of a chunk's column sums
+constexpr int PITCH = SUMS % 8 ? SUMS : SUMS + 4; // eight threads' sums begin in different banks
 constexpr int WARPS = THREADS / 32, PARTS = 32 * CHUNK / 16, ROUNDS = (PARTS + 31) / 32; // copies of a warp's row
 constexpr int PHASE = REACH % VALUES;              // values of a chunk's outputs that are outputs of the chunk before
 constexpr int BACK = SPAN / VALUES, REST = SPAN % VALUES; // the left edge is BACK chunks and REST values before
@@ -40,8 +41,8 @@ struct __align__(GROUP > 2 ? 16 : 4 * GROUP) Bases {
 
 struct Memory {
     uint4 rows[STAGES][WARPS][2][PARTS];      // entering and leaving samples of a warp
-    unsigned int sums[2][THREADS][PITCH];     // prefix sums in chunks
-    Bases bases[2][THREADS], totals[2][WARPS]; // by channel: of the chunks before in the warp, of the whole warp
+    unsigned int sums[2][THREADS][PITCH];      // of columns
+    Bases edges[2][THREADS], totals[2][WARPS]; // by channel: sums from the warp's start to its chunks' edges; of all
     uint4 means[2][(CHUNK + 15) / 16 + THREADS * CHUNK / 16 + 1]; // of a row
 };
 static_assert(sizeof(Memory) == SHARED, "the plan and the kernel count shared memory differently");
@@ -64,11 +65,16 @@ struct Columns {
             odd[k] += __byte_perm(in.v[k], 0, 0x4341) - __byte_perm(out.v[k], 0, 0x4341);
         }
     }
-    // A sum and that of column k.
-    __device__ __forceinline__ unsigned int plus(unsigned int sum, int k) const
+    __device__ __forceinline__ void pack(unsigned int (&words)[SUMS]) const
     {
-        const unsigned int pair = k % 2 ? odd[k / 4] : whole[k / 4] - (odd[k / 4] << 8);
-        return sum + (k % 4 < 2 ? pair & 0xffff : pair >> 16);
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) words[2 * k] = whole[k] - (odd[k] << 8), words[2 * k + 1] = odd[k];
+    }
+    // A sum and TIMES that of column k.
+    template <int TIMES> __device__ __forceinline__ static unsigned int plus(unsigned int sum, const unsigned int* words, int k)
+    {
+        const unsigned int word = words[k / 4 * 2 + k % 2];
+        return k % 4 < 2 ? plus_half<0, TIMES>(sum, word) : plus_half<1, TIMES>(sum, word);
     }
 };
 
@@ -94,9 +100,14 @@ struct Columns {
             upper[k] += (in.v[k] >> 16) - (out.v[k] >> 16);
         }
     }
-    __device__ __forceinline__ unsigned int plus(unsigned int sum, int k) const
+    __device__ __forceinline__ void pack(unsigned int (&words)[SUMS]) const
     {
-        return sum + (k % 2 ? upper[k / 2] : whole[k / 2] - (upper[k / 2] << 16));
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) words[2 * k] = whole[k] - (upper[k] << 16), words[2 * k + 1] = upper[k];
+    }
+    template <int TIMES> __device__ __forceinline__ static unsigned int plus(unsigned int sum, const unsigned int* words, int k)
+    {
+        return sum + TIMES * words[k];
     }
 };
 
@@ -230,87 +241,92 @@ __device__ __forceinline__ unsigned int plus_before(unsigned int value, int dist
     return sum;
 }
 
-// Prefix sums along a row.
-struct Prefixes {
-    unsigned int own[VALUES], before[GROUP]; // in the chunk; of the chunks before in the warp
+// The sums along a row.
+struct Squares {
+    unsigned int own[SUMS], before[GROUP]; // of the thread's columns; of the chunks before in the warp
 
-    // Those of the columns, shared with the block.
+    // Shares the columns with the block.
     __device__ __forceinline__ void share(const Columns& columns, Memory& memory, int buffer)
     {
-        #pragma unroll
-        for (int k = 0; k < VALUES; ++k) own[k] = columns.plus(k < GROUP ? 0 : own[k - GROUP], k);
+        columns.pack(own);
         unsigned int* to = memory.sums[buffer][threadIdx.x];
         #pragma unroll
-        for (int k = 0; k < VALUES; k += 4) *(uint4*)(to + k) = make_uint4(own[k], own[k + 1], own[k + 2], own[k + 3]);
-        const int lane = threadIdx.x % 32;
-        Bases all = {}, base = {};
+        for (int k = 0; k < SUMS; k += 4) *(uint4*)(to + k) = make_uint4(own[k], own[k + 1], own[k + 2], own[k + 3]);
+        unsigned int sums[GROUP] = {};
+        Bases edge = {}, all = {};
+        #pragma unroll
+        for (int k = 0; k < VALUES; ++k) {
+            sums[k % GROUP] = Columns::plus<1>(sums[k % GROUP], own, k);
+            if (k < VALUES - REST) edge.v[k % GROUP] = sums[k % GROUP];
+        }
         #pragma unroll
         for (int c = 0; c < GROUP; ++c) {
-            unsigned int sum = own[VALUES - GROUP + c];
+            unsigned int sum = sums[c];
             #pragma unroll
             for (int d = 1; d < 32; d *= 2) sum = plus_before(sum, d);
             all.v[c] = sum;
-            before[c] = base.v[c] = sum - own[VALUES - GROUP + c];
+            before[c] = sum - sums[c];
+            edge.v[c] += before[c];
         }
-        memory.bases[buffer][threadIdx.x] = base;
-        if (lane == 31) memory.totals[buffer][threadIdx.x / 32] = all;
+        memory.edges[buffer][threadIdx.x] = edge;
+        if (threadIdx.x % 32 == 31) memory.totals[buffer][threadIdx.x / 32] = all;
     }
 
-    // The difference of what is before the thread's chunk and before the one `back` chunks before it.
-    __device__ __forceinline__ void since(const Memory& memory, int buffer, int back, unsigned int* sums) const
+    // The sums of the squares whose right edges are the chunk's columns: the one before them, then slid.
+    __device__ __forceinline__ void slide(const Memory& memory, int buffer, unsigned int (&squares)[VALUES]) const
     {
-        constexpr int MOST = (HALO + 31) / 32; // warps between
-        const int warp = threadIdx.x / 32, chunk = (int)threadIdx.x - back;
-        const Bases base = memory.bases[buffer][chunk];
+        constexpr int MOST = (HALO + 31) / 32, SPLIT = VALUES - REST, EACH = 4 * VALUES / SUMS; // values of four words
+        const int warp = threadIdx.x / 32, chunk = (int)threadIdx.x - HALO;
+        const Bases edge = memory.edges[buffer][chunk];
+        unsigned int sums[GROUP];
         #pragma unroll
-        for (int c = 0; c < GROUP; ++c) sums[c] = before[c] - base.v[c] + BEGIN;
+        for (int c = 0; c < GROUP; ++c) sums[c] = before[c] - edge.v[c] + BEGIN;
         #pragma unroll
-        for (int m = 1; m <= MOST; ++m) {
+        for (int m = 1; m <= MOST; ++m) { // warps between
             if (warp < m || chunk >= 32 * (warp - m + 1)) continue;
             const Bases total = memory.totals[buffer][warp - m];
             #pragma unroll
             for (int c = 0; c < GROUP; ++c) sums[c] += total.v[c];
         }
+        // Columns leave from SPLIT of one chunk on, then from the next one.
+        unsigned int first[SUMS], second[SUMS];
+        #pragma unroll
+        for (int k = 0; k < VALUES; k += EACH) {
+            if (k + EACH > SPLIT) four(memory.sums[buffer][chunk] + k * SUMS / VALUES, first + k * SUMS / VALUES);
+            if (k < SPLIT) four(memory.sums[buffer][chunk + 1] + k * SUMS / VALUES, second + k * SUMS / VALUES);
+        }
+        #pragma unroll
+        for (int k = 0; k < VALUES; ++k) {
+            unsigned int& sum = sums[k % GROUP];
+            sum = Columns::plus<1>(sum, own, k);
+            squares[k] = sum = k < REST ? Columns::plus<-1>(sum, first, k + SPLIT) : Columns::plus<-1>(sum, second, k - REST);
+        }
     }
 
-    // The sums of the squares that end in the chunk.
-    __device__ __forceinline__ void squares(const Memory& memory, int buffer, unsigned int (&sums)[VALUES]) const
+    __device__ __forceinline__ static void four(const unsigned int* from, unsigned int* to)
     {
-        unsigned int near[GROUP], far[GROUP];
-        since(memory, buffer, BACK, near);
-        since(memory, buffer, HALO, far);
-        const unsigned int* left = memory.sums[buffer][threadIdx.x - BACK];
-        const unsigned int* beyond = memory.sums[buffer][threadIdx.x - HALO];
-        #pragma unroll
-        for (int q = 0; q < VALUES; q += 4) {
-            if (q < VALUES - REST) {
-                const uint4 four = *(const uint4*)(left + q);
-                const unsigned int v[4] = {four.x, four.y, four.z, four.w};
-                #pragma unroll
-                for (int c = 0; c < 4; ++c) {
-                    const int k = q + c + REST;
-                    if (k < VALUES) sums[k] = own[k] - v[c] + near[k % GROUP];
-                }
-            }
-            if (q + 4 > VALUES - REST) {
-                const uint4 four = *(const uint4*)(beyond + q);
-                const unsigned int v[4] = {four.x, four.y, four.z, four.w};
-                #pragma unroll
-                for (int c = 0; c < 4; ++c) {
-                    const int k = q + c + REST - VALUES;
-                    if (k >= 0) sums[k] = own[k] - v[c] + far[k % GROUP];
-                }
-            }
-        }
+        const uint4 words = *(const uint4*)from;
+        to[0] = words.x, to[1] = words.y, to[2] = words.z, to[3] = words.w;
     }
 };
 
-// Puts a chunk of means where they are in the row of the block, LEAD bytes earlier. All squares contain the chunk before
-// this one: where sums may exceed a word, their mean is at least 65,026 or at most 508, and the chunk's is similar.
+// Whether 16-bit values are large: of the eight columns before the thread's, which all its squares contain. Where sums may
+// exceed a word, a square whose sum does, or could be mistaken for such a one, has almost the same mean as these columns.
+__device__ __forceinline__ bool is_bright(const Memory& memory, int buffer)
+{
+    constexpr int SOME = 8;
+    if (PACKED || COUNT < 1 << 16) return false;
+    const unsigned int* columns = memory.sums[buffer][threadIdx.x - 1] + SUMS - SOME;
+    unsigned int sum = 0;
+    #pragma unroll
+    for (int k = 0; k < SOME; ++k) sum += columns[k];
+    return sum > SOME * WINDOW * 0xa000u;
+}
+
+// Puts a chunk of means where they are in the row of the block, LEAD bytes earlier.
 __device__ __forceinline__ void put(Memory& memory, int buffer, const unsigned int (&sums)[VALUES])
 {
-    constexpr unsigned int HALF = 0x8000u * VALUES * WINDOW;
-    const bool bright = !PACKED && memory.sums[buffer][threadIdx.x - 1][VALUES - 1] > HALF;
+    const bool bright = is_bright(memory, buffer);
     constexpr int OFFSET = (CHUNK + 15) / 16 * 16 - LEAD, ALIGN = OFFSET | CHUNK;
     unsigned char* to = (unsigned char*)memory.means[buffer] + OFFSET + ((int)threadIdx.x - BEFORE) * CHUNK;
     unsigned int word[WORDS];
