@@ -23,7 +23,7 @@ MOST_RADIUS = 128
 """Up to this radius the sum of a column of bytes fits 16 bits, and that of a square of 16-bit values a word and a bit."""
 
 
-UNITS = (5, 192), (9, 64, 3), (7, 64, 4)
+UNITS = (5, 192), (9, 64, 3), (7, 64, 4), (1, 64), (13, 96)
 """Shapes of images that the contract tests in addition: their rows are whole units."""
 
 
