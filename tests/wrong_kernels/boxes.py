@@ -16,9 +16,9 @@ BOXES = {
         "no barrier before a row's columns and the last row's means are read by other warps",
         ("        __syncthreads(); // this row's columns and the last row's means are complete\n", ""),
     ),
-    "box.columns.first_row_lost": (
-        "the first window begins a row late, so that a row leaves that has never entered",
-        ("for (int i = 0; i < WINDOW; ++i) {", "for (int i = 1; i < WINDOW; ++i) {"),
+    "box.columns.row_late": (
+        "the windows begin a row late",
+        ("begin - RADIUS - 1,", "begin - RADIUS,"),
     ),
     "box.sliding.loses_too_late": (
         "the row's window loses a pixel late, so that it is one pixel too wide",
