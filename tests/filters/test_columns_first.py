@@ -1,5 +1,5 @@
-"""The kernel that sums columns first: exact results at every border, position of a window's edges in the chunks, strip and
-segment, and at the limits of its words; the choice of its blocks."""
+"""The kernel that sums columns first: exact results at every border, position of a window's edges in the chunks, strip
+and segment, and at the limits of its words; the choice of its blocks."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ PACKED = "Two bytes per addition, as pairs of 16-bit sums in a word; the results
 
 RING = "Running sums of rows and columns in one pass, with a ring buffer of row sums: any window costs the same."
 COLUMNS = (
-    "Columns first: a thread has the running sums of a few columns in registers; along the row, a mean is the difference "
-    "of two prefix sums."
+    "Columns first: a thread has the running sums of a few columns in registers, and along the row it "
+    "slides over its own and another thread's."
 )
 
 STRIPS = Counts(
@@ -117,7 +117,8 @@ ON_IMAGES = (
     ),
     replace(
         cuda(
-            *("box/10_columns.cu", "columns first", COLUMNS, fast.columns, *fast.COLUMNS_RULES),
+            *("box/10_columns.cu", "columns first", COLUMNS, fast.columns),
+            *fast.COLUMNS_RULES,
             knobs=(),
             source="S3, S4",
             shapes=columns_first.UNITS,

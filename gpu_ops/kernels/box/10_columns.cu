@@ -1,8 +1,9 @@
 // What:    box filter of integers in one pass down the image, columns first
-// Idea:    the running sums of columns need no ring buffer: a thread keeps those of a few columns in registers, two bytes'
-//          sums in a word, and loads the row that leaves a second time, which is in L2 as a rule. The sum of a square is
-//          the difference of two prefix sums of columns along the row, of which only the left one comes from shared
-//          memory. Strips are wide, since nothing but one row has to fit: few columns are loaded for two strips
+// Idea:    the running sums of columns need no ring buffer: a thread keeps those of a few columns in registers and loads
+//          the row that leaves a second time, which is in L2 as a rule. Along the row, windows slide over the sums of the
+//          thread's own columns and of those that leave, from shared memory; its first one is a difference of prefix
+//          sums of whole chunks, by shuffles. Two columns of bytes are a word. Strips are wide, since only one row of sums
+//          has to fit: few columns are loaded for two strips
 // Shapes:  x, y (height, width, GROUP) of 8 or 16 bits, at addresses that are multiples of 16; width * GROUP samples are
 //          whole units
 // Launch:  grid (width * GROUP / (OUTPUTS * VALUES), segments of `segment` rows), THREADS threads; shared: sizeof(Memory)

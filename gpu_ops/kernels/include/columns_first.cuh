@@ -1,12 +1,12 @@
 // The parts of the kernels that sum columns before rows, for integers: running sums of columns in registers, their sums
-// along a row in shared memory, and means. The including file has the loop.
+// along a row, and means. The including file has the loop.
 //
 // A thread has a chunk of VALUES neighbouring values of a row, of whole pixels. For every row it adds the values that
 // enter the windows of its columns and subtracts those that leave, which are loaded a second time, as a rule from L2:
-// no ring of rows takes shared memory, so strips are wide. Within its chunk it sums the sums of the columns, by channel,
-// and it shares these prefix sums. Those of the chunks before it in its warp are summed by shuffles. The sum of a square
-// is then the difference of two prefix sums: its right edge is a column of the thread's own, its left edge SPAN values
-// before that. All is exact modulo 2^32.
+// no ring of rows takes shared memory, so strips are wide. It shares the sums of its columns. The sum of the square that
+// ends before its chunk is that of the whole chunks in between, a difference of prefix sums by shuffles, and of the rest
+// of another chunk; then the square slides over the thread's own columns, and those that leave are read from shared
+// memory, SPAN values before. All is exact modulo 2^32.
 //
 // Chunks begin at multiples of VALUES in a row of the image, so beyond an edge there are whole chunks too, whose values
 // are those of another chunk, maybe in another order. UNIT bytes are the least that are whole chunks and whole copies.
