@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_ops.filters.kit.marching import segment_rows
 from gpu_ops.filters.kit.planning import CTYPES, PlanContext
 from gpu_ops.filters.kit.rules import beyond, not_of
 from gpu_ops.plan import Launch, Limits, Plan
@@ -20,7 +19,8 @@ from gpu_ops.types import Counts, Rule
 WARP, VECTOR = 32, 16
 MOST_CHANNELS = 4
 MOST_RADIUS = 128
-"""Up to this radius the sum of a column of bytes fits 16 bits, and that of a square of 16-bit values a word and a bit."""
+"""Up to this radius the sum of a column of bytes fits 16 bits, that of a square of 16-bit values a word and a bit."""
+FEWEST_ROWS = 8
 
 
 UNITS = (5, 192), (9, 64, 3), (7, 64, 4), (1, 64), (13, 96)
@@ -90,14 +90,21 @@ def strip_of(meta: Meta, radius: int, shape: Shape) -> Strip:
     return Strip(shape, values_of(meta), radius, meta.channels, meta.itemsize)
 
 
-SHAPES = (Shape(4, 3), Shape(2, 4, 2), Shape(4, 1, 2), Shape(8, 1, 2))
-"""The fastest block, and others where that does not fit into shared memory or a window not into that."""
+SMALLER = (Shape(2, 4, 2), Shape(4, 1, 2), Shape(8, 1, 2))
+"""Blocks for less shared memory, and for wide windows in that."""
 
 
 def best(meta: Meta, radius: int, limits: Limits) -> Strip | None:
     """The strip of the fastest block that fits; None if there is none."""
-    strips = (strip_of(meta, radius, shape) for shape in SHAPES)
+    fastest = Shape(4, 4 if meta.channels == 3 and meta.itemsize == 1 else 3)
+    strips = (strip_of(meta, radius, shape) for shape in (fastest, *SMALLER))
     return next((s for s in strips if s.outputs > 0 and s.shared_bytes <= limits.shared_bytes), None)
+
+
+def segment_rows(height: int, strips: int, places: int) -> int:
+    """Rows of a segment, such that `strips` blocks per segment fill the `places` on the multiprocessors once: more
+    segments would only sum more first windows."""
+    return -(-height // max(1, min(places // strips, height // FEWEST_ROWS)))
 
 
 def plan(ctx: PlanContext, radius: int, strip: Strip | None = None, rows: int = 0) -> Plan:
@@ -107,7 +114,7 @@ def plan(ctx: PlanContext, radius: int, strip: Strip | None = None, rows: int = 
     assert strip is not None
     blocks, row = strip.shape.blocks, ctx.columns * ctx.dtype.itemsize
     strips = -(-row // (strip.outputs * strip.chunk))
-    rows = rows or segment_rows(ctx.height, strips, radius, limits.multiprocessors * blocks, blocks > 1)
+    rows = rows or segment_rows(ctx.height, strips, limits.multiprocessors * blocks)
     kernel = ctx.kernel(
         SAMPLE=CTYPES[ctx.dtype.name],
         PACKED=int(ctx.dtype.itemsize == 1),
@@ -130,7 +137,7 @@ def counts(radius: Callable[[Task], int]) -> Counts:
     """What is known before a run: the additions of all threads, without those for the first window of a segment."""
 
     def operations(task: Task) -> int:
-        strip = best(task.meta, radius(task), task.limits) or strip_of(task.meta, radius(task), SHAPES[0])
+        strip = best(task.meta, radius(task), task.limits) or strip_of(task.meta, radius(task), Shape(4, 1))
         row = task.meta.shape[1] * task.meta.channels * task.meta.itemsize
         strips = -(-row // (max(strip.outputs, 1) * strip.chunk))
         thread = strip.chunk + 4 * strip.values + 10 * task.meta.channels  # 4 of a word of samples; 5 shuffles

@@ -80,7 +80,7 @@ struct Columns {
 
 constexpr unsigned int BEGIN = ByteSum::BEGIN;
 // Four means.
-__device__ __forceinline__ unsigned int means_of(const unsigned int* sums, bool)
+template <bool BRIGHT> __device__ __forceinline__ unsigned int means_of(const unsigned int* sums)
 {
     return __byte_perm(__byte_perm(ByteSum::mean_of(sums[0]), ByteSum::mean_of(sums[1]), 0x0040),
         __byte_perm(ByteSum::mean_of(sums[2]), ByteSum::mean_of(sums[3]), 0x0040), 0x5410);
@@ -113,20 +113,30 @@ struct Columns {
 
 constexpr unsigned int BEGIN = COUNT / 2; // rounds half up
 
-// The mean of a sum, to which 2^32 must be added where it is small although the square is `bright`: a sum beyond 2^32 is
-// less than 2^26 beyond.
-__device__ __forceinline__ unsigned int mean_of(unsigned int sum, bool bright)
+// The mean of a sum, to which 2^32 must be added where it is small in spite of BRIGHT samples: a sum beyond 2^32 is less
+// than 2^26 beyond.
+template <bool BRIGHT> __device__ __forceinline__ unsigned int mean_of(unsigned int sum)
 {
     constexpr unsigned long long WORD = 1ull << 32;
-    if ((unsigned long long)COUNT * 0xffff + BEGIN < WORD) return sum / COUNT;
-    const bool beyond = bright && sum < 1 << 26;
+    const bool beyond = BRIGHT && sum < 1 << 26;
     return (sum + (beyond ? WORD % COUNT : 0)) / COUNT + (beyond ? WORD / COUNT : 0);
 }
-__device__ __forceinline__ unsigned int means_of(const unsigned int* sums, bool bright)
+template <bool BRIGHT> __device__ __forceinline__ unsigned int means_of(const unsigned int* sums)
 {
-    return __byte_perm(mean_of(sums[0], bright), mean_of(sums[1], bright), 0x5410);
+    return __byte_perm(mean_of<BRIGHT>(sums[0]), mean_of<BRIGHT>(sums[1]), 0x5410);
 }
 #endif
+
+// Copies 16 bytes past the first-level cache, in which they would take the place of others for nothing.
+__device__ __forceinline__ void copy_past(void* to, const void* from)
+{
+#if __CUDA_ARCH__ >= 800
+    const unsigned int address = (unsigned int)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(from) : "memory");
+#else
+    copy_ahead<16>(to, from);
+#endif
+}
 
 // A value that the compiler keeps in a register, because computing it again for every row takes more time.
 __device__ __forceinline__ int kept(int value)
@@ -212,7 +222,7 @@ struct Rows {
         if (BORDER == 0 && row < 0) return;
         #pragma unroll
         for (int j = 0; j < ROUNDS; ++j)
-            if ((BORDER > 0 && 32 * (j + 1) <= PARTS) || from[j]) copy_ahead<16>(to + 512 * j, from[j] + (long long)row * pitch);
+            if ((BORDER > 0 && 32 * (j + 1) <= PARTS) || from[j]) copy_past(to + 512 * j, from[j] + (long long)row * pitch);
     }
 
     // Waits for the rows of output row k and begins to copy later ones.
@@ -272,6 +282,13 @@ __device__ __forceinline__ unsigned int plus_before(unsigned int value, int dist
     asm volatile("{ .reg .pred p; shfl.sync.up.b32 %0|p, %1, %2, 0, 0xffffffff; @p add.u32 %0, %0, %1; }"
         : "=&r"(sum) : "r"(value), "r"(distance));
     return sum;
+}
+
+// Four words of shared memory.
+__device__ __forceinline__ void four(const unsigned int* from, unsigned int* to)
+{
+    const uint4 words = *(const uint4*)from;
+    to[0] = words.x, to[1] = words.y, to[2] = words.z, to[3] = words.w;
 }
 
 // The sums along a row.
@@ -335,12 +352,6 @@ struct Squares {
             squares[k] = sum = k < REST ? Columns::plus<-1>(sum, first, k + SPLIT) : Columns::plus<-1>(sum, second, k - REST);
         }
     }
-
-    __device__ __forceinline__ static void four(const unsigned int* from, unsigned int* to)
-    {
-        const uint4 words = *(const uint4*)from;
-        to[0] = words.x, to[1] = words.y, to[2] = words.z, to[3] = words.w;
-    }
 };
 
 // Whether 16-bit values are large: of the eight columns before the thread's, which all its squares contain. Where sums may
@@ -349,8 +360,9 @@ __device__ __forceinline__ bool is_bright(const Memory& memory, int buffer)
 {
     constexpr int SOME = 8;
     if (PACKED || COUNT < 1 << 16) return false;
-    const unsigned int* columns = memory.sums[buffer][threadIdx.x - 1] + SUMS - SOME;
-    unsigned int sum = 0;
+    unsigned int columns[SOME], sum = 0;
+    #pragma unroll
+    for (int k = 0; k < SOME; k += 4) four(memory.sums[buffer][threadIdx.x - 1] + SUMS - SOME + k, columns + k);
     #pragma unroll
     for (int k = 0; k < SOME; ++k) sum += columns[k];
     return sum > SOME * WINDOW * 0xa000u;
@@ -359,12 +371,16 @@ __device__ __forceinline__ bool is_bright(const Memory& memory, int buffer)
 // Puts a chunk of means where they are in the row of the block, LEAD bytes earlier.
 __device__ __forceinline__ void put(Memory& memory, int buffer, const unsigned int (&sums)[VALUES])
 {
-    const bool bright = is_bright(memory, buffer);
     constexpr int OFFSET = (CHUNK + 15) / 16 * 16 - LEAD, ALIGN = OFFSET | CHUNK;
     unsigned char* to = (unsigned char*)memory.means[buffer] + OFFSET + ((int)threadIdx.x - BEFORE) * CHUNK;
     unsigned int word[WORDS];
-    #pragma unroll
-    for (int k = 0; k < WORDS; ++k) word[k] = means_of(sums + k * PER_WORD, bright);
+    if (is_bright(memory, buffer)) {
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) word[k] = means_of<true>(sums + k * PER_WORD);
+    } else {
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) word[k] = means_of<false>(sums + k * PER_WORD);
+    }
     #pragma unroll
     for (int k = 0; k < WORDS; k += 4) {
         if (ALIGN % 16 == 0) {
