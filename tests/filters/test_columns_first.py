@@ -12,7 +12,7 @@ from test_box_marching import run
 
 from gpu_ops.devices.limits import SHARED_KIB, limits_of
 from gpu_ops.filters.box import BOX
-from gpu_ops.filters.kit.columns_first import Shape, best, strip_of
+from gpu_ops.filters.kit.columns_first import Shape, best, segment_rows, strip_of
 from gpu_ops.task import Meta, Task
 from gpu_ops.types import BORDERS
 
@@ -99,6 +99,25 @@ def test_the_chunks_of_a_block_by_hand() -> None:
     end 12 values before a chunk does; 128 - 2 - 1 chunks are 62 pairs of 48 bytes."""
     strip = strip_of(Meta("image", (64, 64, 3), "uint8"), 4, Shape(4, 3))
     assert (strip.values, strip.chunk, strip.together, strip.outputs) == (24, 24, 2, 124)
+
+
+def test_it_is_the_default_where_it_was_faster() -> None:
+    columns = BOX.variant("columns")
+
+    def suits(shape: tuple[int, ...], dtype: str, radius: int) -> bool:
+        return columns.suits(Task.of(Meta("image", shape, dtype), {"radius": radius, "border": "zero"}, {}))
+
+    assert suits((8192, 8192, 3), "uint8", 32) and not suits((8192, 8192, 3), "uint8", 31)
+    assert suits((8192, 8192, 4), "uint8", 96) and not suits((8192, 8192, 4), "uint8", 64)
+    assert suits((8192, 8192), "uint16", 64) and not suits((8192, 8192, 3), "uint16", 64)
+    assert not suits((4096, 4096, 3), "uint8", 64), "not measured there"
+
+
+def test_segments_fill_the_multiprocessors_once() -> None:
+    assert segment_rows(8192, 10, 528) == -(-8192 // 52)
+    assert segment_rows(8192, 600, 528) == 8192
+    assert segment_rows(20, 1, 528) == 10
+    assert segment_rows(3, 1, 528) == 3
 
 
 def test_what_it_refuses() -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from gpu_ops.errors import ParamError
-from gpu_ops.filters.kit import accesses, columns_first, marching
+from gpu_ops.filters.kit import accesses, marching
 from gpu_ops.filters.kit.planning import BLOCK, BORDER, SERIAL_LOOP, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.registers import EDGE_LOADS, WIDE, rows_knob
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, OPENCV_CHANNELS, shared_fits
@@ -55,10 +54,6 @@ ROWS = (
 PACKED = "Two bytes per addition, as pairs of 16-bit sums in a word; the results are packed into words again."
 
 RING = "Running sums of rows and columns in one pass, with a ring buffer of row sums: any window costs the same."
-COLUMNS = (
-    "Columns first: a thread has the running sums of a few columns in registers, and along the row it "
-    "slides over its own and another thread's."
-)
 
 STRIPS = Counts(
     uncounted="the number of segments depends on the GPU, and each loads its halo rows again",
@@ -114,18 +109,6 @@ ON_IMAGES = (
         largest=fast.ring_largest,
         counts=STRIPS,
         exactness=fast.RING_EXACTNESS,
-    ),
-    replace(
-        cuda(
-            *("box/10_columns.cu", "columns first", COLUMNS, fast.columns),
-            *fast.COLUMNS_RULES,
-            knobs=(),
-            source="S3, S4",
-            shapes=columns_first.UNITS,
-            counts=columns_first.counts(fast.radius_of),
-            suits=columns_first.suits(fast.radius_of),
-        ),
-        title="7 columns first",
     ),
 )
 

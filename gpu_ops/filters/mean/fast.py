@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
-from gpu_ops.filters.kit import columns_first, marching
+from gpu_ops.filters.kit import marching
 from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, segments_fit
 from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.kit.ranges import top
@@ -39,7 +39,6 @@ VECTOR_HALO = 64
 ROWS_HALO = 48
 """The same for images, where a thread keeps several rows."""
 ROWS_WINDOWS = (3, 5, 7)
-RING_INSTEAD = "choose variant 6, ring buffer"
 STEPS = (1, 2, 4, 8, 16)
 """Vectors per thread of the scan: the minimum that leaves half of a tile for outputs, and at least LOADS vectors of 16
 bytes."""
@@ -100,18 +99,6 @@ RING_RULES = (
     finite_only("its running sums propagate NaN and infinity to the end of a segment"),
     segments_fit(window_of, "choose a larger window"),
 )
-
-
-def columns(ctx: PlanContext) -> Plan:
-    """An image of integers by running sums of columns, then prefix sums along the rows."""
-    return columns_first.plan(ctx, ctx.params["window"] // 2)
-
-
-def radius_of(task: Task) -> int:
-    return window_of(task) // 2
-
-
-COLUMNS_RULES = columns_first.rules(radius_of, ("float32", "float64"), RING_INSTEAD)
 
 
 def scan(ctx: PlanContext) -> Plan:

@@ -19,15 +19,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS)
 {
     Memory& memory = *(Memory*)bytes;
     const int chunk = blockIdx.x * OUTPUTS, begin = blockIdx.y * segment, count = min(segment, height - begin);
-    const Rows rows(memory, x, height, width, begin - RADIUS - 1, chunk + REACH / VALUES - BEFORE, count);
+    const Rows rows(memory, x, height, width, begin - RADIUS - 1, chunk + REACH / VALUES - BEFORE, count + WINDOW);
     const int live = min(OUTPUTS * CHUNK, rows.pitch - chunk * CHUNK);
     unsigned char* to = (unsigned char*)y + (long long)begin * rows.pitch + chunk * CHUNK;
 
-    Columns columns = rows.above();
+    Columns columns = {};
+    #pragma unroll 1
+    for (int i = 0; i < WINDOW; ++i) {
+        rows.next(memory, i);
+        columns.move(rows.chunk(memory, i, false), Chunk{});
+    }
     #pragma unroll UNROLLED
     for (int k = 0; k < count; ++k) {
-        rows.next(memory, k);
-        columns.move(rows.copied(memory, k, false), rows.copied(memory, k, true));
+        rows.next(memory, WINDOW + k);
+        columns.move(rows.chunk(memory, WINDOW + k, false), rows.chunk(memory, WINDOW + k, true));
         Squares squares;
         squares.share(columns, memory, k % 2);
         __syncthreads(); // this row's columns and the last row's means are complete

@@ -145,35 +145,32 @@ __device__ __forceinline__ int kept(int value)
     return value;
 }
 
-// The rows of a block. Those of its first window are loaded into registers; later ones are copied to shared memory, rows
-// ahead of their use, each warp for itself.
+// The rows of a block: their copies to shared memory, rows ahead of their use, each warp for itself.
 struct Rows {
     static constexpr int STAGE = sizeof(Memory::rows[0]), LEAVING = 16 * PARTS; // bytes
     const unsigned char* from[ROUNDS]; // the thread's vectors of a row in the image's first row, or 0: zeros
-    const unsigned char* chunk;        // its chunk there, or 0
-    int height, top, count, pitch;     // top: the first row of the window above the outputs; count of outputs; in bytes
+    int height, top, entering, pitch;  // top: the first row that enters; entering: how many do; pitch in bytes
     int own, to;                       // the thread's chunk and its first vector in a stage, in bytes
     int order;                         // of the pixels in its chunk: as there, reversed, only the first, only the last
 
-    __device__ __forceinline__ Rows(Memory& memory, const T* image, int height, int width, int top, int first, int count)
-        : height(height), top(top), count(count), pitch(width * GROUP * BYTES)
+    __device__ __forceinline__ Rows(Memory& memory, const T* image, int height, int width, int top, int first, int entering)
+        : height(height), top(top), entering(entering), pitch(width * GROUP * BYTES)
     {
-        constexpr int COPIES = UNIT / 16, OTHERS = TOGETHER - 1; // copies of a unit
-        const unsigned char* x = (const unsigned char*)image;
+        constexpr int COPIES = UNIT / 16; // of a unit
         const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
         const int units = pitch / UNIT, unit = floored(first + (int)threadIdx.x, TOGETHER);
         #pragma unroll
         for (int j = 0; j < ROUNDS; ++j) {
             const int part = first * CHUNK / 16 + warp * PARTS + lane + 32 * j, in = floored(part, COPIES);
             const int inside = border_index(in, units);
-            from[j] = inside < 0 || lane + 32 * j >= PARTS ? nullptr : x + inside * UNIT + (part - in * COPIES) * 16;
+            from[j] = inside < 0 || lane + 32 * j >= PARTS
+                ? nullptr : (const unsigned char*)image + inside * UNIT + (part - in * COPIES) * 16;
         }
         const bool outside = unit < 0 || unit >= units, mirrored = floored(unit, units) & 1;
         order = BORDER == 1 && mirrored ? 1 : BORDER == 2 && outside ? (unit < 0 ? 2 : 3) : 0;
-        const int in = lane & OTHERS, source = order == 1 ? in ^ OTHERS : order == 2 ? 0 : order == 3 ? OTHERS : in;
-        const int inside = border_index(unit, units);
-        chunk = inside < 0 ? nullptr : x + inside * UNIT + source * CHUNK;
-        own = kept(2 * LEAVING * warp + CHUNK * (lane - in + source));
+        constexpr int OTHERS = TOGETHER - 1;
+        const int chunk = order == 1 ? lane ^ OTHERS : order == 2 ? lane & ~OTHERS : order == 3 ? lane | OTHERS : lane;
+        own = kept(2 * LEAVING * warp + CHUNK * chunk);
         to = kept(2 * LEAVING * warp + 16 * lane);
         if (BORDER == 0)
             for (int i = lane; i < 2 * PARTS * STAGES; i += 32) memory.rows[i / (2 * PARTS)][warp][0][i % (2 * PARTS)] = {};
@@ -184,35 +181,12 @@ struct Rows {
 
     __device__ __forceinline__ static int floored(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
-    // The columns of the window above the first outputs, several rows in flight.
-    __device__ __forceinline__ Columns above() const
+    __device__ __forceinline__ void fetch(Memory& memory, int i) const
     {
-        constexpr int LOADS = 4;
-        Columns columns = {};
-        #pragma unroll 1
-        for (int i = 0; i < WINDOW; i += LOADS) {
-            Chunk rows[LOADS];
-            #pragma unroll
-            for (int m = 0; m < LOADS; ++m) {
-                const int row = i + m < WINDOW ? border_index(top + i + m, height) : -1;
-                rows[m] = row < 0 || (BORDER == 0 && !chunk) ? Chunk{} : read<true>(chunk + (long long)row * pitch);
-            }
-            #pragma unroll
-            for (int m = 0; m < LOADS; ++m) {
-                if (order) rearrange(rows[m]);
-                columns.move(rows[m], Chunk{});
-            }
-        }
-        return columns;
-    }
-
-    // Begins to copy the rows that enter and leave for row k of the outputs.
-    __device__ __forceinline__ void fetch(Memory& memory, int k) const
-    {
-        if (k < count) {
-            unsigned char* stage = (unsigned char*)memory.rows + k % STAGES * STAGE + to;
-            copy(stage, border_index(top + WINDOW + k, height));
-            copy(stage + LEAVING, border_index(top + k, height));
+        if (i < entering) {
+            unsigned char* stage = (unsigned char*)memory.rows + i % STAGES * STAGE + to;
+            copy(stage, border_index(top + i, height));
+            if (i >= WINDOW) copy(stage + LEAVING, border_index(top + i - WINDOW, height));
         }
         close_group();
     }
@@ -225,35 +199,28 @@ struct Rows {
             if ((BORDER > 0 && 32 * (j + 1) <= PARTS) || from[j]) copy_past(to + 512 * j, from[j] + (long long)row * pitch);
     }
 
-    // Waits for the rows of output row k and begins to copy later ones.
-    __device__ __forceinline__ void next(Memory& memory, int k) const
+    // Waits for row i and begins to load a later one.
+    __device__ __forceinline__ void next(Memory& memory, int i) const
     {
         wait_for_groups<STAGES - 2>();
-        __syncwarp(); // all lanes have copied these rows, and read the ones before
-        fetch(memory, k + STAGES - 1);
+        __syncwarp(); // all lanes have copied row i, and read the row before
+        fetch(memory, i + STAGES - 1);
     }
 
-    // The thread's chunk of the row that enters for row k, or of the one that leaves.
-    __device__ __forceinline__ Chunk copied(const Memory& memory, int k, bool leaves) const
+    // The thread's chunk of the row that enters as number i, or of the one that leaves then.
+    __device__ __forceinline__ Chunk chunk(const Memory& memory, int i, bool leaves) const
     {
-        if (BORDER == 0 && border_index(top + k + (leaves ? 0 : WINDOW), height) < 0) return {};
-        Chunk chunk = read<false>((const unsigned char*)memory.rows + k % STAGES * STAGE + own + (leaves ? LEAVING : 0));
-        if (order) rearrange(chunk);
-        return chunk;
-    }
-
-    template <bool GLOBAL> __device__ __forceinline__ static Chunk read(const unsigned char* at)
-    {
-        Chunk chunk;
+        Chunk chunk = {};
+        if (BORDER == 0 && border_index(top + i - (leaves ? WINDOW : 0), height) < 0) return chunk;
+        const unsigned char* at = (const unsigned char*)memory.rows + i % STAGES * STAGE + own + (leaves ? LEAVING : 0);
         if (CHUNK % 16 == 0) {
             #pragma unroll
-            for (int k = 0; k < WORDS; k += 4)
-                *(uint4*)(chunk.v + k) = GLOBAL ? __ldg((const uint4*)(at + 4 * k)) : *(const uint4*)(at + 4 * k);
+            for (int k = 0; k < WORDS; k += 4) *(uint4*)(chunk.v + k) = *(const uint4*)(at + 4 * k);
         } else {
             #pragma unroll
-            for (int k = 0; k < WORDS; k += 2)
-                *(uint2*)(chunk.v + k) = GLOBAL ? __ldg((const uint2*)(at + 4 * k)) : *(const uint2*)(at + 4 * k);
+            for (int k = 0; k < WORDS; k += 2) *(uint2*)(chunk.v + k) = *(const uint2*)(at + 4 * k);
         }
+        if (order) rearrange(chunk);
         return chunk;
     }
 
