@@ -12,6 +12,14 @@ BOXES = {
         ("            barrier_wait<TEAM_AND_COLUMNS>(filled(n));\n", ""),
         ("            if ((n + AHEAD) * BATCH * PACK < count) barrier_arrive<TEAM_AND_COLUMNS>(freed(n));\n", ""),
     ),
+    "box.columns.missing_barrier": (
+        "no barrier before a row's columns and the last row's means are read by other warps",
+        ("        __syncthreads(); // this row's columns and the last row's means are complete\n", ""),
+    ),
+    "box.columns.row_late": (
+        "the windows begin a row late",
+        ("begin - RADIUS - 1,", "begin - RADIUS,"),
+    ),
     "box.sliding.loses_too_late": (
         "the row's window loses a pixel late, so that it is one pixel too wide",
         ("column - radius, width", "column - radius - 1, width"),

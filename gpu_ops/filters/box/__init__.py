@@ -9,7 +9,7 @@ from dataclasses import replace
 from gpu_ops.filters.box import limits, peers, plans
 from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
-from gpu_ops.filters.kit import accesses, marching
+from gpu_ops.filters.kit import accesses, columns_first, marching
 from gpu_ops.filters.kit.planning import BORDER, SEVERAL, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.rules import TEXTURE_FITS
 from gpu_ops.params import Param
@@ -43,6 +43,7 @@ TRANSPOSE = "The first pass reads along rows and transposes tiles in shared memo
 TABLE = "A summed-area table (2D prefix sum) gives any box sum by four reads, but takes double precision."
 FUSED = "Both passes of a tile in shared memory: one launch and no intermediate image, where the tile fits."
 RING = "Row streaming: running sums of rows and columns in one pass down the image, with a ring buffer of row sums."
+COLUMNS = "Columns first: running sums of columns in registers, then of these along the row; no ring, so wide strips."
 DOUBLE = "The same with row sums in double, which avoids the rounding errors of float sums."
 CUPYX = "The library's own kernels: one 1D correlation per axis, no kernel to write."
 CUCIM = "scikit-image's functions on the GPU: its local mean, two correlations optimised with shared memory."
@@ -74,12 +75,27 @@ def _cpu_variants() -> tuple[Variant, ...]:
     )
 
 
+def _radius(task: Task) -> int:
+    return int(task.params["radius"])
+
+
 def _in_floats(
     file: str, title: str, idea: str, plan: Callable[[PlanContext], Plan], counts: Counts, *rules: Rule
 ) -> Variant:
     """A kernel whose sums have the samples' type."""
     most, exactness = limits.largest_floats, limits.FLOAT_SUMS
     return cuda(file, title, idea, plan, *rules, source="S3", largest=most, counts=counts, exactness=exactness)
+
+
+COLUMNS_FIRST = cuda(
+    *("box/10_columns.cu", "columns first", COLUMNS, plans.columns),
+    *columns_first.rules(_radius, ("float32",), "choose variant 8, ring buffer"),
+    knobs=(),
+    source="S3",
+    shapes=columns_first.UNITS,
+    counts=columns_first.counts(_radius),
+    suits=columns_first.suits(_radius),
+)
 
 
 def _kernels() -> tuple[Variant, ...]:
@@ -125,6 +141,7 @@ def _kernels() -> tuple[Variant, ...]:
             source="S3",
             counts=MARCH,
         ),
+        COLUMNS_FIRST,
     )
 
 

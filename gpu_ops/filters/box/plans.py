@@ -10,7 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.box.limits import tile_bytes, window_of
-from gpu_ops.filters.kit import marching
+from gpu_ops.filters.kit import columns_first, marching
 from gpu_ops.filters.kit.borders import SCIPY_MODES
 from gpu_ops.filters.kit.planning import (
     CTYPES,
@@ -151,6 +151,10 @@ def _in_one_pass(form: marching.Form, ctx: PlanContext) -> Plan:
 
 ring = partial(_in_one_pass, "pixels")
 double = partial(_in_one_pass, "double")
+
+
+def columns(ctx: PlanContext) -> Plan:
+    return columns_first.plan(ctx, int(ctx.params["radius"]))
 
 
 def cupyx(device: Device, task: Task) -> Plan:

@@ -16,7 +16,7 @@ from gpu_ops.params import Param, Value
 from gpu_ops.plan import Call, Device, DeviceArray, Plan, Step
 from gpu_ops.task import Task
 from gpu_ops.types import BORDERS, Counts, Exactness, Rule, Variant
-from gpu_ops.variant import NO_COUNTS, Range, Trials, no_trials
+from gpu_ops.variant import NO_COUNTS, Range, Trials, always, no_trials
 
 CTYPES = {"uint8": "unsigned char", "uint16": "unsigned short", "float32": "float", "float64": "double"}
 BORDER = Param("border", "reflect", choices=BORDERS, help="how the input is extended beyond its edges")
@@ -104,6 +104,7 @@ def cuda(
     trials: Trials = no_trials,
     counts: Counts = NO_COUNTS,
     exactness: Exactness | None = None,
+    suits: Callable[[Task], bool] = always,
 ) -> Variant:
     """The variant of a kernel file such as "box/3_sliding.cu": its id is sliding, and its title begins with 3.
     `helpers` are other files with kernels that it launches."""
@@ -113,7 +114,7 @@ def cuda(
     number, id = match.groups()
     title, make, kernels = f"{number} {title}", partial(_plan_kernel, plan, file), (file, *helpers)
     takes = rules, largest, shapes, trials
-    return Variant(id, title, idea, make, "cuda", kernels, knobs, "", source, *takes, counts, exactness)
+    return Variant(id, title, idea, make, "cuda", kernels, knobs, "", source, *takes, counts, exactness, suits)
 
 
 def _plan_kernel(plan: Callable[[PlanContext], Plan], file: str, device: Device, task: Task) -> Plan:
