@@ -182,7 +182,7 @@ def _planned_run(filter: Filter, experiment: Experiment, pick: Pick) -> Run:
     )
 
 
-def _begin(filter: Filter, experiment: Experiment, pick: Pick, titled: bool, again: bool) -> Attempt:
+def _begin(filter: Filter, experiment: Experiment, pick: Pick, titled: bool, again: bool = False) -> Attempt:
     variant = filter.variant(pick.variant)
     device = open_device(pick.device)
     if device.kind != variant.device and not (device.kind == "sim" and variant.device == "cuda"):

@@ -182,6 +182,8 @@ class TestMemory:
     def test_large_ones_are_not(self, counting, monkeypatch):
         monkeypatch.setattr(kept_plans, "MOST_BYTES", 40 * 30 * 4 - 1)
         counting.run(picture(), checks="off")
+        list(run_experiment(Experiment("mean2d", picture(), {}, (PICK,), "none")))
+        assert key_of(Experiment("mean2d", picture(), {}, (PICK,), "none"), counting.run(picture()), True) is None
         assert not kept_plans._kept and MOST_BYTES > 512 * 512 * 4
 
     def test_nor_are_those_with_large_outputs(self, monkeypatch):

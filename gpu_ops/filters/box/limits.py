@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpu_ops.filters.kit.library_calls import NO_DOUBLE, PIXELS, misrounds
+from gpu_ops.filters.kit.library_calls import PIXELS, misrounds
 from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, segments_fit
 from gpu_ops.filters.kit.planning import block_shape
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, blocks_fit, finite_only, not_of, shared_fits
@@ -119,7 +119,7 @@ OPENCV_RULES = (
     OPENCV_BORDER,
     FINITE,
 )
-CVCUDA_RULES = (NO_DOUBLE, PIXELS, misrounds(window_of))
+CVCUDA_RULES = (PIXELS, misrounds(window_of))
 CUCIM_RULES = (
     not_of(
         *("uint8", "uint16"),
