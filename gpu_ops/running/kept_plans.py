@@ -28,7 +28,7 @@ _kept: OrderedDict[Hashable, KeptPlan] = OrderedDict()
 
 @dataclass(frozen=True, eq=False)
 class KeptPlan:
-    """A plan with the memory `x` of its input, and what it belongs to: `samples` is a copy of the input, `run` the run
+    """A plan with the memory `x` of its input, and what it belongs to; `ready` is what a GPU executes of it: `samples` is a copy of the input, `run` the run
     that was verified, with outputs that nobody else has; without any where nothing is verified."""
 
     owners: tuple[Filter, Variant, Device]
@@ -37,6 +37,7 @@ class KeptPlan:
     session: Device
     task: Task
     plan: Plan
+    ready: Any
     x: DeviceArray
     run: Run
 
