@@ -71,7 +71,7 @@ DEPENDS_ON_ORDER = "right in one order of blocks and wrong in another: the resul
 class Attempt:
     """A pick at work: its task, and in `run` the results so far. It runs its `plan`, or in `bands` where its device has
     no space for that. `x` is its input on the device. `key` is that of the
-    plan that live runs keep, `kept` the one of an earlier run."""
+    plan that live runs keep, `kept` the one of an earlier run, and `planned` the run before anything ran."""
 
     filter: Filter
     experiment: Experiment
@@ -86,8 +86,12 @@ class Attempt:
     titled: bool = False
     orders: tuple[How, ...] = ()
     key: Hashable = None
+    planned: Run = field(init=False)
     kept: KeptPlan | None = None
     x: DeviceArray = None
+
+    def __post_init__(self) -> None:
+        self.planned = self.run
 
     @property
     def computed(self) -> bool:
@@ -116,8 +120,10 @@ class Attempt:
             checked = self.run.outputs if self.run.stage == "verified" else {}
             run = replace(self.run, outputs={name: array.copy() for name, array in checked.items()})
             ready = cast(Any, self.session).prepare(self.plan) if self.session.kind == "cuda" else self.plan
-            owners, samples = (self.filter, self.variant, self.device), self.input.array.copy()
-            kept = KeptPlan(owners, ref(self.input), samples, self.session, self.task, self.plan, ready, self.x, run)
+            kept = KeptPlan(
+                *(self.filter, self.variant, self.device, self.planned, ref(self.input), self.input.array.copy()),
+                *(self.session, self.task, self.plan, ready, self.x, run),
+            )
         kept_plans.keep(self.key, kept)
 
     def make_plan(self, x: DeviceArray) -> Plan:
@@ -177,6 +183,8 @@ class Attempt:
 
     def keep(self, execution: Execution) -> None:
         """Add to the run the findings, printed lines and counts of a simulated GPU, each fault once."""
+        if not (execution.findings or execution.printed or execution.counters):
+            return
         places = {(f.kind, f.file, f.line) for f in self.run.findings}
         self.run = replace(
             self.run,

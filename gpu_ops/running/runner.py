@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -12,26 +13,26 @@ import numpy as np
 from gpu_ops.device_names import device_kind
 from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
-from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.limited import Allowance, LimitedSession
 from gpu_ops.errors import DeviceMemoryError, ParamError
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit.bands import footprint, whole_reason
 from gpu_ops.output_kinds import Form
 from gpu_ops.params import Values, check_values, with_current_names
-from gpu_ops.plan import Device, DeviceArray, Launch, Plan
+from gpu_ops.plan import Device, DeviceArray
 from gpu_ops.progress import finite, listening
 from gpu_ops.running import kept_plans
 from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, has_no_errors
 from gpu_ops.running.declared import mistakes
 from gpu_ops.running.device_bands import DeviceBands
+from gpu_ops.running.kept_plans import KeptPlan
 from gpu_ops.running.quality import quality
 from gpu_ops.running.rounds import time_attempts, time_bands
 from gpu_ops.running.suitable import check_input, check_type
-from gpu_ops.running.timing import once
-from gpu_ops.running.verify import full_meta
+from gpu_ops.running.timing import compile_timing
+from gpu_ops.running.verify import full_meta, nothing_judged
 from gpu_ops.task import MAIN, Task
-from gpu_ops.types import MOST_SHARE, REFERENCE, Error, Experiment, Filter, Pick, Run, Timing, Variant
+from gpu_ops.types import REFERENCE, Error, Experiment, Filter, Pick, Run, Variant
 
 
 def run_experiment(
@@ -56,8 +57,7 @@ def run_experiment(
     by their ids, or where that is `titled` by their titles. Raises ParamError and
     DeviceError before anything runs, KernelFault when a kernel dies, Cancelled when `stop` returns true.
     """
-    filter, experiment = _check(experiment)
-    attempts = [_begin(filter, experiment, pick, titled, again) for pick in experiment.picks]
+    attempts = _attempts(experiment, titled, again)
     watch = Watch(deadline, seed, stop, progress)
     steps = 1, experiment.checks != "off", experiment.input.clean is not None, experiment.protocol != "none"
     watch.total = len(attempts) * sum(steps)
@@ -177,12 +177,40 @@ def _planned_run(filter: Filter, experiment: Experiment, pick: Pick) -> Run:
         stage="computed",
         outputs={},
         work=filter.work(Task.of(meta, params)),
-        source_hash="-".join(source_hash(kernel, pick.edits) for kernel in variant.kernels),
+        source_hash=kept_plans.code_of(variant, pick.edits),
         notes=(variant.exactness.caveat,) if variant.exactness else (),
     )
 
 
-def _begin(filter: Filter, experiment: Experiment, pick: Pick, titled: bool, again: bool = False) -> Attempt:
+def _attempts(experiment: Experiment, titled: bool, again: bool) -> list[Attempt]:
+    """An attempt for each pick. Where all picks have kept plans, nothing is checked, since all was the same before."""
+    picks = experiment.picks
+    keys = [kept_plans.key_of(experiment, pick, again) for pick in picks]
+
+    def owners(pick: Pick) -> tuple[Filter, Device]:
+        return FILTERS.find(experiment.filter, experiment.input.kind), open_device(pick.device)
+
+    kept = [
+        kept_plans.take(key, experiment.input, partial(owners, pick)) for key, pick in zip(keys, picks, strict=True)
+    ]
+    if picks and all(kept):
+        return [_again(experiment, plan, key, titled) for plan, key in zip(kept, keys, strict=True) if plan]
+    filter, checked = _check(experiment)
+    attempts = []
+    for pick, given, key, plan in zip(checked.picks, picks, keys, kept, strict=True):
+        attempt = _begin(filter, checked, pick, titled) if plan is None else _again(checked, plan, key, titled)
+        attempt.key = key if pick.variant == given.variant else None  # a former name is said each time
+        attempts.append(attempt)
+    return attempts
+
+
+def _again(experiment: Experiment, kept: KeptPlan, key: Hashable, titled: bool) -> Attempt:
+    """An attempt with a kept plan."""
+    of = kept.filter, experiment, kept.variant, kept.device, kept.planned, kept.session, kept.task
+    return Attempt(*of, titled=titled, key=key, kept=kept)
+
+
+def _begin(filter: Filter, experiment: Experiment, pick: Pick, titled: bool) -> Attempt:
     variant = filter.variant(pick.variant)
     device = open_device(pick.device)
     if device.kind != variant.device and not (device.kind == "sim" and variant.device == "cuda"):
@@ -190,18 +218,13 @@ def _begin(filter: Filter, experiment: Experiment, pick: Pick, titled: bool, aga
             f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}; choose another device."
         )
     run = _planned_run(filter, experiment, pick)
-    key = kept_plans.key_of(experiment, run, again)
-    kept = kept_plans.take(key, experiment.input, (filter, variant, device))
-    if kept is not None:
-        attempt = Attempt(filter, experiment, variant, device, run, kept.session, kept.task, titled=titled, key=key)
-        return replace(attempt, kept=kept)
     session = device.session(pick.edits, experiment.checks)
     if experiment.protocol == "none" and experiment.checks != "off":
         session = cast(Device, GuardedSession(session))
     if experiment.memory is not None:
         session = cast(Device, LimitedSession(session, Allowance(experiment.memory - experiment.input.array.nbytes)))
     task = Task.of(experiment.input.meta, run.params, run.pick.knobs, device.limits)
-    return Attempt(filter, experiment, variant, device, run, session, task, titled=titled, key=key)
+    return Attempt(filter, experiment, variant, device, run, session, task, titled=titled)
 
 
 def _compute(attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> Iterator[Run]:
@@ -216,7 +239,7 @@ def _compute(attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, i
         yield attempt.fail_by(error)
         return
     if attempt.plan is not None:
-        attempt.timings.update(_compile_timing(attempt.plan))
+        attempt.timings.update(compile_timing(attempt.plan))
     attempt.run = replace(attempt.run, outputs=outputs, forms=_forms(attempt), timings=dict(attempt.timings))
     yield attempt.run
 
@@ -293,11 +316,6 @@ def _executed(attempt: Attempt, watch: Watch) -> dict[str, np.ndarray[Any, Any]]
         return attempt.execute()
 
 
-def _compile_timing(plan: Plan) -> dict[str, Timing]:
-    kernels = {id(s.kernel.compiled): s.kernel for s in plan.steps if isinstance(s, Launch)}
-    return {"compile": once("compile", sum(k.compile_seconds for k in kernels.values()))} if kernels else {}
-
-
 def _count(attempts: list[Attempt], watch: Watch) -> Iterator[Run]:
     """A simulated GPU has no time: its runs are complete with their counts."""
     for attempt in attempts:
@@ -344,17 +362,6 @@ def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
     if not (all(e.ok for e in errors.values()) and has_no_errors(run)):
         return False
     return True if all(e.judges for e in errors.values()) else None
-
-
-def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
-    """A note for each output whose tolerance is too large to judge it."""
-
-    def note(name: str, share: float) -> str:
-        may = f"{100 * share:.2g} % of {name}" if share < 1 else f"as much as {name} or more"
-        needed = f"a verdict needs {100 * MOST_SHARE:.2g} % or less"
-        return f"not judged: rounding may take {may} here, {needed}; take another variant, or samples nearer to zero"
-
-    return tuple(note(name, e.share) for name, e in errors.items() if e.ok and not e.judges)
 
 
 def _verify(attempt: Attempt, watch: Watch, again: bool = False) -> Iterator[Run]:

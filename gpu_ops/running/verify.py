@@ -19,7 +19,7 @@ from gpu_ops.plan import Checks
 from gpu_ops.progress import advance, collect, finite, quiet, stage
 from gpu_ops.running.declared import check_reference
 from gpu_ops.task import MAIN, Meta, Task
-from gpu_ops.types import Error, Filter, Input, Output, Variant
+from gpu_ops.types import MOST_SHARE, Error, Filter, Input, Output, Variant
 
 Array = np.ndarray[Any, Any]
 Region = tuple[slice, ...]
@@ -347,6 +347,17 @@ def _chunk_error(expected: Array, actual: Array) -> tuple[float, int, float]:
     at = int(np.argmax(errors))
     with np.errstate(over="ignore"):
         return float(errors[at]), at, float(np.dot(errors, errors))
+
+
+def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
+    """A note for each output whose tolerance is too large to judge it."""
+
+    def note(name: str, share: float) -> str:
+        may = f"{100 * share:.2g} % of {name}" if share < 1 else f"as much as {name} or more"
+        needed = f"a verdict needs {100 * MOST_SHARE:.2g} % or less"
+        return f"not judged: rounding may take {may} here, {needed}; take another variant, or samples nearer to zero"
+
+    return tuple(note(name, e.share) for name, e in errors.items() if e.ok and not e.judges)
 
 
 def same_bytes(a: Array, b: Array) -> bool:

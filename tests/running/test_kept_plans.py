@@ -11,13 +11,14 @@ import pytest
 from fake_device import FakeDevice, copy_plan
 
 import gpu_ops as ks
+from gpu_ops.errors import ParamError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.inputs import Facts
 from gpu_ops.plan import Call, Plan
 from gpu_ops.running import attempt, kept_plans, runner, verify
 from gpu_ops.running.kept_plans import MOST_BYTES, MOST_KEPT, key_of
-from gpu_ops.running.runner import planned_run, run_experiment
+from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import REFERENCE, Experiment, Input, Pick, Run
 
 MEAN = find_filter("mean2d")
@@ -148,12 +149,31 @@ class TestInvalid:
         counting.device = FakeDevice()
         assert counting.run(input).ok and counting.plans == 4
 
-    def test_the_code_of_a_kernel_its_knobs_and_its_edits_are_in_the_key(self):
+    def test_another_text_of_its_kernel(self, counting, monkeypatch):
+        text = ["first"]
+        monkeypatch.setattr(kept_plans, "source_hash", lambda kernel, edits: f"{kernel} {text[0]}")
+        counting.filter = replace(
+            counting.filter, variants=(replace(counting.variant, kernels=("mean2d/1_naive.cu",)),)
+        )
+        input = picture()
+        assert counting.run(input).source_hash == counting.run(input).source_hash == "mean2d/1_naive.cu first"
+        assert counting.plans == 1
+        text[0] = "second"
+        assert counting.run(input).source_hash == "mean2d/1_naive.cu second" and counting.plans == 2
+
+    def test_a_value_that_is_not_allowed_but_equal(self, counting):
+        counting.run(input := picture(), {"window": 3})
+        with pytest.raises(ParamError, match="window"):
+            counting.run(input, {"window": 3.5})
+        with pytest.raises(ParamError, match="window"):
+            counting.run(input, {"window": complex(3)})
+
+    def test_knobs_edits_and_the_device_are_in_the_key(self):
         input = picture()
 
         def key(pick: Pick, again: bool = True, **how: Any) -> Any:
             experiment = Experiment("mean2d", input, {}, (pick,), **{"protocol": "none", **how})
-            return key_of(experiment, planned_run(experiment, pick), again)
+            return key_of(experiment, pick, again)
 
         plain = Pick("naive", "cuda:0")
         edited = replace(plain, edits={"mean2d/1_naive.cu": "// another"})
@@ -165,9 +185,6 @@ class TestInvalid:
         ]
         keys = [key(pick) for pick in (plain, *others)]
         assert len(set(keys)) == len(keys) and key(plain) == keys[0]
-        experiment = Experiment("mean2d", input, {}, (plain,), "none")
-        run = planned_run(experiment, plain)
-        assert key_of(experiment, replace(run, source_hash="of another text"), True) != keys[0]
         assert key(Pick("naive", "sim")) is key(Pick(REFERENCE, "cpu")) is key(plain, protocol="quick") is None
 
 
@@ -183,7 +200,7 @@ class TestMemory:
         monkeypatch.setattr(kept_plans, "MOST_BYTES", 40 * 30 * 4 - 1)
         counting.run(picture(), checks="off")
         list(run_experiment(Experiment("mean2d", picture(), {}, (PICK,), "none")))
-        assert key_of(Experiment("mean2d", picture(), {}, (PICK,), "none"), counting.run(picture()), True) is None
+        assert key_of(Experiment("mean2d", picture(), {}, (PICK,), "none"), PICK, True) is None
         assert not kept_plans._kept and MOST_BYTES > 512 * 512 * 4
 
     def test_nor_are_those_with_large_outputs(self, monkeypatch):
