@@ -19,6 +19,7 @@ from gpu_ops.plan import Call, Plan
 from gpu_ops.running import attempt, kept_plans, runner, verify
 from gpu_ops.running.kept_plans import MOST_BYTES, MOST_KEPT, key_of
 from gpu_ops.running.runner import run_experiment
+from gpu_ops.task import Successor
 from gpu_ops.types import REFERENCE, Experiment, Input, Pick, Run
 
 MEAN = find_filter("mean2d")
@@ -167,6 +168,14 @@ class TestInvalid:
             counting.run(input, {"window": 3.5})
         with pytest.raises(ParamError, match="window"):
             counting.run(input, {"window": complex(3)})
+
+    def test_a_former_name_of_a_variant_is_said_each_time(self, counting):
+        counting.filter = replace(counting.filter, renamed={"old": (Successor("serial"),)})
+        input = picture()
+        for _ in range(2):
+            with pytest.warns(FutureWarning, match="serial"):
+                assert counting.run(input, pick=Pick("old", "cpu")).ok
+        assert counting.plans == 2
 
     def test_knobs_edits_and_the_device_are_in_the_key(self):
         input = picture()
