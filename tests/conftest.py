@@ -152,6 +152,14 @@ def ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(autouse=True)
+def own_plans() -> Iterator[None]:
+    """No test runs a plan of another one, whose libraries and devices may have been replaced."""
+    yield
+    if kept := sys.modules.get("gpu_ops.running.kept_plans"):
+        kept.forget()
+
+
 @pytest.fixture(autouse=True, scope="session")
 def small_machine() -> Iterator[None]:
     """Times are taken as on a machine with a small cache."""

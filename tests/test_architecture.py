@@ -193,8 +193,6 @@ ALONE = {
     "gpu_ops/devices/cuda/activity.py": "it calls CUPTI, where that is installed",
     "gpu_ops/cli/result_tables.py": "it is a command, which is imported when it runs",
     "gpu_ops/engine/statistics_numba.py": "it loads Numba, when large outputs need it",
-    "gpu_ops/running/host_memory.py": "it loads Numba, when the memory of the host is measured",
-    "gpu_ops/running/copy_magnitude.py": "it loads Numba, when large floats are copied",
 }
 """Small modules with one reader, and why they stay."""
 

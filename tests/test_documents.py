@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shlex
 from pathlib import Path
@@ -15,8 +16,19 @@ from app.main import main
 from app.models.guide import guide_pages
 from gpu_ops.errors import ReportError
 from gpu_ops.explaining import result_tables
+from gpu_ops.explaining.judging import RECORDED
 from gpu_ops.explaining.recorded_tables import TABLES
-from gpu_ops.explaining.result_tables import MARKER, OLDER, Grid, Recorded, duration, rewritten, table_text
+from gpu_ops.explaining.result_tables import (
+    MARKER,
+    OLDER,
+    Ahead,
+    Contest,
+    Grid,
+    Recorded,
+    duration,
+    rewritten,
+    table_text,
+)
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "resources" / "guide").glob("*.md"))]
@@ -113,6 +125,30 @@ def test_rows_of_older_kernels_are_marked(monkeypatch: pytest.MonkeyPatch) -> No
     assert f"{OLDER} the kernel has changed since this was recorded" in lines[-1]
     monkeypatch.setattr(result_tables, "has_older_kernels", lambda row: False)
     assert OLDER not in table_text(table)
+
+
+@pytest.mark.parametrize(("ratio", "who"), [(4.0, "kernel, 4.00 ×"), (0.25, "library, 4.00 ×"), (1.01, "the same")])
+def test_the_faster_of_kernel_and_library_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratio: float, who: str
+) -> None:
+    """A library that takes this many times as long as the fastest kernel."""
+    content = json.loads((RECORDED / "h100-samples-mean2d.json").read_text())
+    stages = {row["variant"]: row["stages"]["kernel"] for row in content["runs"] if "kernel" in row["stages"]}
+    scale = ratio * stages["ring"]["median_s"] / stages["cupyx"]["median_s"]
+    stages["cupyx"].update({name: scale * stages["cupyx"][name] for name in ("median_s", "q1_s", "q3_s", "min_s")})
+    (tmp_path / "h100-changed.json").write_text(json.dumps(content))
+    monkeypatch.setattr(result_tables, "RECORDED", tmp_path)
+    result_tables._report.cache_clear()
+    try:
+        text = table_text(Contest((Recorded("mean", "h100-changed"),)))
+        assert f"| {who} |" in text and "| 6 ring buffer: " in text and "| cupyx: " in text
+        ahead = [line for line in table_text(Ahead()).splitlines()[2:] if line.startswith("|")]
+    finally:
+        result_tables._report.cache_clear()
+    assert len(ahead) == who.startswith("library")
+    for line in ahead:
+        assert line.startswith("| Mean (image), 512 x 512, uint8 | GPU | cupyx: ") and "| 4.00 |" in line
+        assert "| 6 ring buffer: " in line and line.endswith("|  |"), "the report has all kernels of today"
 
 
 def test_faults_of_tables_are_sentences() -> None:

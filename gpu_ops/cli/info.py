@@ -266,6 +266,8 @@ def _print_doctor(state: dict[str, Any]) -> None:
     )
     print(f"NVRTC      {compiler}")
     print("libraries  " + ", ".join(f"{name} {v}" for name, v in state["libraries"].items()))
+    for place, (name, package) in enumerate(state["not_installed"].items()):
+        print(f"{'' if place else 'missing':11}{name} for more variants: install {package}")
     print("window     " + ("\n           ".join(state["window"]["faults"]) or "all its dependencies are installed"))
     if "roofs" in state:
         print(roofs_block(state["roofs"]))

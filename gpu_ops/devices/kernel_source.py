@@ -63,14 +63,13 @@ def header_files(edits: Mapping[str, str] | None = None) -> dict[str, str]:
     """{name in an #include: path below the kernel folder} of every header, shipped or edited. A header that only one
     folder includes is in that folder, one that several include is in include/; names are unique, so any folder can
     include any header. Other files of a user are included by their whole names."""
-    paths = {*_shipped_headers(), *(name for name in edits or {} if name.endswith(".cuh"))}
-    own = {name: name for name in edits or {} if not is_shipped(name)}
-    return {path.rpartition("/")[2]: path for path in sorted(paths)} | own
+    headers = {name.rpartition("/")[2]: name for name in sorted(edits or {}) if name.endswith(".cuh")}
+    return {**_shipped_headers(), **headers, **{name: name for name in edits or {} if not is_shipped(name)}}
 
 
 @cache
-def _shipped_headers() -> tuple[str, ...]:
-    return tuple(path.relative_to(KERNELS).as_posix() for path in KERNELS.glob("*/*.cuh"))
+def _shipped_headers() -> Mapping[str, str]:
+    return {path.name: path.relative_to(KERNELS).as_posix() for path in sorted(KERNELS.glob("*/*.cuh"))}
 
 
 def keep_own(source: str, text: str | None) -> None:
@@ -95,9 +94,12 @@ def read_source(source: str, edits: Mapping[str, str] | None = None) -> str:
     """The text of a kernel file or header: edited, user-defined, or shipped."""
     if edits and source in edits:
         return edits[source]
-    if not is_source(source):
+    if source in _own:
+        return _own[source]
+    stamp = _stamp(source)
+    if stamp is None:
         raise KernelError(f"There is no kernel file {source}; shipped are {', '.join(kernel_files())}.")
-    return _own[source] if source in _own else _shipped_text(f"{KERNELS}/{source}", _stamp(source))
+    return _shipped_text(f"{KERNELS}/{source}", stamp)
 
 
 def _stamp(source: str) -> tuple[int, int] | None:
@@ -110,7 +112,7 @@ def _stamp(source: str) -> tuple[int, int] | None:
 
 
 @lru_cache(512)
-def _shipped_text(path: str, stamp: tuple[int, int] | None) -> str:
+def _shipped_text(path: str, stamp: tuple[int, int]) -> str:
     """The text of a file, read once for each of its stamps: a live run plans anew each time."""
     return Path(path).read_text(encoding="utf-8")
 

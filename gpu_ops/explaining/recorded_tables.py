@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpu_ops.explaining.result_tables import Details, Grid, Overview, Recorded, Table, swept
+from gpu_ops.explaining.result_tables import Ahead, Contest, Details, Grid, Overview, Recorded, Table, swept
 
 SIDES = {f"{side}²": (side, side) for side in (4096, 8192)}
 BYTES, FLOATS = {"dtype": "uint8"}, {"dtype": "float32"}
@@ -11,6 +11,28 @@ WAVELETS = tuple(
     for dimensions, size in (("2d", "4096²"), ("1d", "10⁷ samples"))
     for wavelet in ("haar", "db4")
 )
+FAMILIES = {
+    "mean": "mean",
+    "conv3x3": "3×3 convolution",
+    "box": "box",
+    "histogram": "histogram",
+    "reduce": "sum",
+    "scan": "prefix sum",
+    "fft": "Fourier transform",
+    "fft-mask": "frequency mask",
+}
+USUAL = (
+    (
+        "512² bytes",
+        "samples",
+        "2d",
+        ("mean2d", "conv3x3", "box", "histogram2d", "reduce2d", "scan2d", "fft2d", "fft-mask"),
+    ),
+    ("4096² floats", "defaults", "2d", ("mean2d", "histogram2d", "reduce2d", "scan2d", "fft2d", "fft-mask")),
+    ("1024 doubles", "samples", "1d", ("mean1d", "histogram1d", "reduce1d", "scan1d", "fft1d")),
+    ("10⁷ floats", "defaults", "1d", ("mean1d", "histogram1d", "fft1d")),
+)
+"""Sizes that people use: of the shipped samples, and of large inputs, with the filters that were recorded at them."""
 SIZES = (256, 512, 1024, 2048, 4096, 8192, 16384)
 
 
@@ -44,6 +66,38 @@ TABLES: dict[str, Table] = {
             Recorded("denoising with Haar wavelets, 4096² floats, H100", "h100-wavelet2d-haar"),
         )
     ),
+    "other-sizes": Contest(
+        (
+            Recorded("mean of 5 taps, 10⁷ floats, H100", "h100-defaults-mean1d"),
+            Recorded("3×3 mean, 1080 × 1920 floats", "h200-mean2d", {**FLOATS, "shape": (1080, 1920)}),
+            Recorded("histogram, 10⁷ floats, H100", "h100-defaults-histogram1d"),
+            *(
+                Recorded(f"{words}, 10⁸ {dtype}, H100", "h100-reduce-1e8", {"statistic": name, "dtype": dtype})
+                for words, name, dtype in (
+                    ("sum", "sum", "float32"),
+                    ("maximum", "max", "float32"),
+                    ("sum", "sum", "uint8"),
+                )
+            ),
+            *(
+                Recorded(f"prefix sum, 10⁸ {dtype}, H100", "h100-scan-1e8", {"dtype": dtype})
+                for dtype in ("float32", "float64")
+            ),
+            Recorded("Fourier transform, 10⁷ floats, H100", "h100-defaults-fft1d"),
+            *(
+                Recorded(f"Fourier transforms of {n} real points", "h200-fft-mixed", {"points": n})
+                for n in (1000, 1920)
+            ),
+        )
+    ),
+    "usual-sizes": Contest(
+        tuple(
+            Recorded(f"{FAMILIES[name.removesuffix(rank)]}, {size}", f"h100-{kind}-{name}")
+            for size, kind, rank, names in USUAL
+            for name in names
+        )
+    ),
+    "library-ahead": Ahead(),
     "mean-s4": Details(Recorded("10⁷ doubles", "h200-mean1d-s4", {"block": 128})),
     "mean-images": Grid(
         tuple(

@@ -11,11 +11,13 @@ from typing import Any
 from gpu_ops.errors import KernelscopeError, ReportError
 from gpu_ops.explaining.judging import RECORDED
 from gpu_ops.filters import FILTERS
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.report.files import read_report
 from gpu_ops.report.kernel_age import has_older_kernels
 from gpu_ops.report.machines import device_model
 from gpu_ops.report.rows import Report, Row
-from gpu_ops.report.speedups import speedup
+from gpu_ops.report.speedups import library_leads, speedup
+from gpu_ops.running.timing import compare
 from gpu_ops.stages import END_TO_END
 
 OLDER = "†"
@@ -61,7 +63,20 @@ class Overview:
     jobs: tuple[Recorded, ...]
 
 
-Table = Grid | Details | Overview
+@dataclass(frozen=True)
+class Contest:
+    """A row per job: the fastest kernel, the fastest library on the GPU, and the one that is faster."""
+
+    jobs: tuple[Recorded, ...]
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """A row per job of all reports in which a library is faster than every kernel or compiled loop of its device; with
+    the kernels of today that the report does not have."""
+
+
+Table = Grid | Details | Overview | Contest | Ahead
 
 
 def swept(
@@ -77,17 +92,25 @@ def swept(
 def table_text(table: Table) -> str:
     """The table as Markdown, and below it a line with its machine, roofs and marks. Raises ReportError where a report
     is missing or a job does not choose one row of each variant."""
-    jobs: tuple[Recorded, ...]
-    if isinstance(table, Details):
-        jobs, lines = (table.job,), _details(table.job)
-    elif isinstance(table, Overview):
-        jobs, lines = table.jobs, _overview(table.jobs)
+    if isinstance(table, Ahead):
+        used, lines = _ahead()
     else:
-        jobs, lines = table.jobs, _grid(table)
+        jobs = (table.job,) if isinstance(table, Details) else table.jobs
+        used = [(job.report, list(_rows(job).values())) for job in jobs]
+        lines = _lines(table)
     text = "\n".join(f"| {' | '.join(line)} |" for line in [lines[0], ["---"] * len(lines[0]), *lines[1:]])
-    words = [] if isinstance(table, Details) else [_brackets(jobs)]
+    words = [] if isinstance(table, Details) else [_brackets(used)]
     words += [f"{OLDER} the kernel has changed since this was recorded"] if OLDER in text else []
-    return f"{text}\n\n*{'; '.join([*_machines(jobs), *filter(None, words)])}.*\n"
+    return f"{text}\n\n*{'; '.join([*_machines(used), *filter(None, words)])}.*\n"
+
+
+def _lines(table: Grid | Details | Overview | Contest) -> list[list[str]]:
+    """The heading and the rows of a table of chosen jobs."""
+    if isinstance(table, Details):
+        return _details(table.job)
+    if isinstance(table, Overview):
+        return _overview(table.jobs)
+    return _contest(table.jobs) if isinstance(table, Contest) else _grid(table)
 
 
 def rewritten(text: str, tables: Mapping[str, Table]) -> str:
@@ -252,21 +275,73 @@ def _overview(jobs: Sequence[Recorded]) -> list[list[str]]:
     return lines
 
 
+def _contest(jobs: Sequence[Recorded]) -> list[list[str]]:
+    lines = [["job", "fastest kernel", "fastest library on the GPU", "faster"]]
+    for job in jobs:
+        rows = [row for row in _rows(job).values() if row.device != "cpu"]
+        kernel, library = (
+            min((row for row in rows if bool(row.source_hash) == own), key=_time, default=None) for own in (True, False)
+        )
+        lines.append([job.title, _cell(kernel, True), _cell(library, library is not None), _faster(kernel, library)])
+    return lines
+
+
+def _time(row: Row) -> float:
+    return row.stages["kernel"].median
+
+
+def _faster(kernel: Row | None, library: Row | None) -> str:
+    """Which of the two is faster, and how many times, by the rule of all comparisons."""
+    if kernel is None or library is None:
+        return ""
+    verdict, ratio = compare(kernel.stages["kernel"], library.stages["kernel"]), _time(library) / _time(kernel)
+    if verdict == "same":
+        return "the same"
+    return f"kernel, {ratio:.2f} ×" if verdict == "faster" else f"library, {1 / ratio:.2f} ×"
+
+
+def _ahead() -> tuple[Used, list[list[str]]]:
+    lines = [["job", "on", "library", "fastest other variant", "ratio", "kernels that the record does not have"]]
+    used: Used = []
+    for path in sorted(RECORDED.glob("*.json")):
+        rows = _report(path.stem).rows
+        for library, other, ratio in library_leads(rows):
+            row = rows[library]
+            ids = {one.variant for one in rows if one.job == row.job}
+            new = [v.title for v in FILTERS.find(row.filter).variants if v.kernels and v.id not in ids]
+            used.append((path.stem, [row, rows[other]]))
+            on, since = ("processor", "") if row.device == "cpu" else ("GPU", ", ".join(new))
+            lines.append([_job_title(row), on, _cell(row, True), _cell(rows[other], True), f"{ratio:.2f}", since])
+    return used, lines
+
+
+def _job_title(row: Row) -> str:
+    """A job by its filter, the size and type of its input, and the parameters that are not at their defaults."""
+    filter = FILTERS.find(row.filter)
+    usual = {p.name: p.default for p in filter.params}
+    size = INPUT_KINDS[filter.accepts].size_text(row.shape)
+    return ", ".join([filter.title, size, row.dtype, *(f"{n} {v}" for n, v in row.params.items() if v != usual.get(n))])
+
+
 # ---------------------------------------------------------------- the line below
 
 
-def _brackets(jobs: Sequence[Recorded]) -> str:
-    rows = [row for job in jobs for row in _rows(job).values()]
+Used = list[tuple[str, list[Row]]]
+"""The rows that a table shows, each group with the name of its report."""
+
+
+def _brackets(used: Used) -> str:
+    rows = [row for _, group in used for row in group]
     kinds = sorted({row.roof.kind for row in rows if row.roof and row.device != "cpu"})
     return f"in brackets the share of the {' or '.join(kinds)} roof" if kinds else ""
 
 
-def _machines(jobs: Sequence[Recorded]) -> list[str]:
-    """Each machine of these jobs, in their order."""
-    groups: dict[str, list[Recorded]] = {}
-    for job in jobs:
-        groups.setdefault(_prefix(job.report), []).append(job)
-    return [_machine(some) for some in groups.values()]
+def _machines(used: Used) -> list[str]:
+    """Each machine of these rows, in their order."""
+    groups: dict[str, Used] = {}
+    for one in used:
+        groups.setdefault(_prefix(one[0]), []).append(one)
+    return [_machine(prefix, some) for prefix, some in groups.items()]
 
 
 def _prefix(report: str) -> str:
@@ -274,10 +349,10 @@ def _prefix(report: str) -> str:
     return report.split("-")[0]
 
 
-def _machine(jobs: Sequence[Recorded]) -> str:
+def _machine(prefix: str, used: Used) -> str:
     """One machine: its GPU, its processor where that was timed, and the roofs of the GPU."""
-    reports = [_report(job.report) for job in jobs]
-    rows = [row for job in jobs for row in _rows(job).values()]
+    reports = [_report(name) for name, _ in used]
+    rows = [row for _, group in used for row in group]
     roofs = {"copy": [roof for report in reports if (roof := _copy_roof(report)) is not None], "read": []}
     for row in rows:
         if row.roof is not None and row.device != "cpu":
@@ -285,7 +360,7 @@ def _machine(jobs: Sequence[Recorded]) -> str:
     named = [f"{kind} roof {_span(values)} TB/s" for kind, values in roofs.items() if values]
     timed, first = any(row.device == "cpu" for row in rows), reports[0].provenance
     processor = f" with {first.get('threads')} threads of an {first.get('cpu')}" if timed else ""
-    return ", ".join([f"{_gpu_model(_prefix(jobs[0].report))}{processor}", *named])
+    return ", ".join([f"{_gpu_model(prefix)}{processor}", *named])
 
 
 def _span(values: Sequence[float]) -> str:

@@ -19,7 +19,10 @@ from gpu_ops.running.roofline import roofs
 from gpu_ops.version import __version__
 
 ROOT = Path(__file__).resolve().parent.parent
-LIBRARIES = ("numpy", "scipy", "numba", "opencv-python-headless", "PyWavelets", "cupy-cuda13x", "cupy-cuda12x", "torch")
+LIBRARIES = (
+    *("numpy", "scipy", "numba", "opencv-python-headless", "PyWavelets", "cupy-cuda13x", "cupy-cuda12x", "torch"),
+    *("cucim-cu13", "cucim-cu12", "cuda-cccl", "cvcuda-cu13", "cvcuda-cu12", "nvmath-python"),
+)
 
 ROOFS = {
     "copy": "copy_bytes_s",

@@ -18,6 +18,7 @@ from gpu_ops.input_kinds import Kind
 from gpu_ops.io.inputs import check_filled, check_rate, find_axes, find_kind
 from gpu_ops.io.wrapped import About, Given, unwrap
 from gpu_ops.params import check_values, nearest, with_current_names
+from gpu_ops.running import kept_plans
 from gpu_ops.running.reusable_plan import ReusablePlan
 from gpu_ops.running.runner import runs_on
 from gpu_ops.task import Meta
@@ -105,7 +106,8 @@ def _results(kept: ReusablePlan, given: Given, output: str | None, verify: bool)
 
 
 def forget_plans() -> None:
-    """Release the memory of all plans that `apply` has kept."""
+    """Release the memory of all plans that `apply` and live runs have kept."""
+    kept_plans.forget()
     with _lock:
         _kept.clear()
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
+from weakref import ref
 
 import numpy as np
 
@@ -22,19 +23,19 @@ from gpu_ops.errors import (
 )
 from gpu_ops.io.memory import empty
 from gpu_ops.plan import Device, DeviceArray, Execution, How, Plan
-from gpu_ops.progress import Cancelled, advance, listening
+from gpu_ops.progress import Cancelled, listening
+from gpu_ops.running import kept_plans
 from gpu_ops.running.affordable import PACE, threads_of
 from gpu_ops.running.declared import make_plan, mistakes
+from gpu_ops.running.kept_plans import KeptPlan
 from gpu_ops.running.timing import check_stop
-from gpu_ops.running.verify import verify
+from gpu_ops.running.verify import same_bytes, verify
 from gpu_ops.task import Task
 from gpu_ops.types import Error, Experiment, Filter, Input, Run, Timing, Variant
 
 PARTS = 1000
 """Units per step in `progress`, so that fractions of a step are integers."""
 
-
-CHUNK = 1 << 24
 OUTSIDE_WRITTEN = "memory outside the arrays was written: a bounds check is missing"
 INPUT_OVERWRITTEN = "the input was overwritten"
 
@@ -69,7 +70,8 @@ DEPENDS_ON_ORDER = "right in one order of blocks and wrong in another: the resul
 @dataclass
 class Attempt:
     """A pick at work: its task, and in `run` the results so far. It runs its `plan`, or in `bands` where its device has
-    no space for that."""
+    no space for that. `x` is its input on the device. `key` is that of the
+    plan that live runs keep, `kept` the one of an earlier run, and `planned` the run before anything ran."""
 
     filter: Filter
     experiment: Experiment
@@ -83,6 +85,13 @@ class Attempt:
     timings: dict[str, Timing] = field(default_factory=dict)
     titled: bool = False
     orders: tuple[How, ...] = ()
+    key: Hashable = None
+    planned: Run = field(init=False)
+    kept: KeptPlan | None = None
+    x: DeviceArray = None
+
+    def __post_init__(self) -> None:
+        self.planned = self.run
 
     @property
     def computed(self) -> bool:
@@ -98,6 +107,24 @@ class Attempt:
     def input(self) -> Input:
         """The experiment's input."""
         return self.experiment.input
+
+    def keep_plan(self) -> None:
+        """Keep a plan that was right, or not checked, for the next live run of this pick. Outputs that were checked are
+        copied, because those of the run belong to the caller."""
+        if self.key is None or self.plan is None or self.run.ok is False or self.filter.end_to_end:
+            return
+        if sum(array.nbytes for array in self.plan.outputs.values()) > kept_plans.MOST_BYTES:
+            return
+        kept = self.kept
+        if kept is None:
+            checked = self.run.outputs if self.run.stage == "verified" else {}
+            run = replace(self.run, outputs={name: array.copy() for name, array in checked.items()})
+            ready = cast(Any, self.session).prepare(self.plan) if self.session.kind == "cuda" else self.plan
+            kept = KeptPlan(
+                *(self.filter, self.variant, self.device, self.planned, ref(self.input), self.input.array.copy()),
+                *(self.session, self.task, self.plan, ready, self.x, run),
+            )
+        kept_plans.keep(self.key, kept)
 
     def make_plan(self, x: DeviceArray) -> Plan:
         """The variant's plan on this memory. Raises DeclarationError and KernelError."""
@@ -124,7 +151,7 @@ class Attempt:
 
     def fail(self, reason: str, kind: Any) -> Run:
         """Set the run's failure, with a reason of this kind."""
-        self.plan = self.bands = None
+        self.plan = self.bands = self.x = None
         self.run = replace(self.run, failure=reason, failure_kind=kind)
         return self.run
 
@@ -143,7 +170,7 @@ class Attempt:
             else:
                 self.session.upload(poison[name], out=out)
         self.session.synchronize()  # the plan's other streams do not wait for the first one
-        execution = self.session.execute(self.plan, how)
+        execution = self.session.execute(self.plan if self.kept is None else self.kept.ready, how)
         if self.device.clock == "simulated":
             PACE.note(self.run.key, self.task.meta, threads_of(self.plan), execution.elapsed)
         self.keep(execution)
@@ -156,6 +183,8 @@ class Attempt:
 
     def keep(self, execution: Execution) -> None:
         """Add to the run the findings, printed lines and counts of a simulated GPU, each fault once."""
+        if not (execution.findings or execution.printed or execution.counters):
+            return
         places = {(f.kind, f.file, f.line) for f in self.run.findings}
         self.run = replace(
             self.run,
@@ -285,13 +314,3 @@ def with_bits_inverted(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def has_no_errors(run: Run) -> bool:
     """Whether no finding is an error."""
     return not any(f.severity == "error" for f in run.findings)
-
-
-def same_bytes(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> bool:
-    """Whether two arrays of one shape have the same bits; NaN equals itself here."""
-    left, right = (np.ascontiguousarray(array).reshape(-1).view(np.uint8) for array in (a, b))
-    for start in range(0, left.size, CHUNK):
-        advance(start, left.size)
-        if not np.array_equal(left[start : start + CHUNK], right[start : start + CHUNK]):
-            return False
-    return True

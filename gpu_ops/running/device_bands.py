@@ -25,10 +25,10 @@ from gpu_ops.running.attempt import (
     Attempt,
     BandRefused,
     as_bytes,
-    same_bytes,
 )
 from gpu_ops.running.chunked import Results, chunked, planned, steps_of
 from gpu_ops.running.declared import mistakes
+from gpu_ops.running.verify import same_bytes
 from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]

@@ -98,7 +98,7 @@ class ReusablePlan:
 
     def _copy_looking(self, source: Array) -> float:
         """Copy floats of the host and find their largest magnitude in the same pass. Returns it as `_copy` does."""
-        from gpu_ops.running.copy_magnitude import copy_floats
+        from gpu_ops.running.host_memory import copy_floats
 
         if self.device.kind == "cpu":
             return copy_floats(source, self.x)

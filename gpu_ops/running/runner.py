@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -12,24 +13,26 @@ import numpy as np
 from gpu_ops.device_names import device_kind
 from gpu_ops.devices import open_device
 from gpu_ops.devices.guarded import GuardedSession
-from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.devices.limited import Allowance, LimitedSession
 from gpu_ops.errors import DeviceMemoryError, ParamError
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.kit.bands import footprint, whole_reason
+from gpu_ops.output_kinds import Form
 from gpu_ops.params import Values, check_values, with_current_names
-from gpu_ops.plan import Device, DeviceArray, Launch, Plan
+from gpu_ops.plan import Device, DeviceArray
 from gpu_ops.progress import finite, listening
+from gpu_ops.running import kept_plans
 from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, has_no_errors
 from gpu_ops.running.declared import mistakes
 from gpu_ops.running.device_bands import DeviceBands
+from gpu_ops.running.kept_plans import KeptPlan
 from gpu_ops.running.quality import quality
 from gpu_ops.running.rounds import time_attempts, time_bands
 from gpu_ops.running.suitable import check_input, check_type
-from gpu_ops.running.timing import once
-from gpu_ops.running.verify import full_meta
+from gpu_ops.running.timing import compile_timing
+from gpu_ops.running.verify import full_meta, nothing_judged
 from gpu_ops.task import MAIN, Task
-from gpu_ops.types import MOST_SHARE, REFERENCE, Error, Experiment, Filter, Pick, Run, Timing, Variant
+from gpu_ops.types import REFERENCE, Error, Experiment, Filter, Pick, Run, Variant
 
 
 def run_experiment(
@@ -54,8 +57,7 @@ def run_experiment(
     by their ids, or where that is `titled` by their titles. Raises ParamError and
     DeviceError before anything runs, KernelFault when a kernel dies, Cancelled when `stop` returns true.
     """
-    filter, experiment = _check(experiment)
-    attempts = [_begin(filter, experiment, pick, titled) for pick in experiment.picks]
+    attempts = _attempts(experiment, titled, again)
     watch = Watch(deadline, seed, stop, progress)
     steps = 1, experiment.checks != "off", experiment.input.clean is not None, experiment.protocol != "none"
     watch.total = len(attempts) * sum(steps)
@@ -66,12 +68,14 @@ def run_experiment(
         in_use = any(j.plan is not None and j.device.name == attempt.device.name for j in attempts)
         yield from _compute(attempt, resident, watch, in_use)
         if not live:
-            yield from _verify(attempt, resident, watch)
+            yield from _verify(attempt, watch)
     if live:  # in a window: all results come before the first verdict
-        yield from _verify_all(attempts, resident, watch, again)
+        yield from _verify_all(attempts, watch, again)
     if experiment.input.clean is not None:  # after all pictures, which do not wait for it
         yield from _compare(attempts, watch)
     if live:
+        for attempt in attempts:
+            attempt.keep_plan()
         return
     yield from _time([j for j in attempts if j.computed and j.run.ok is not False], resident, watch)
 
@@ -153,8 +157,12 @@ def params_of(filter: Filter, experiment: Experiment, pick: Pick) -> Values:
 def planned_run(experiment: Experiment, pick: Pick) -> Run:
     """The run of a pick before anything runs: its identity, without outputs and timings."""
     filter, experiment = _check(experiment)
+    return _planned_run(filter, experiment, _todays(filter, experiment, pick))
+
+
+def _planned_run(filter: Filter, experiment: Experiment, pick: Pick) -> Run:
+    """The run of a pick of a checked experiment."""
     params = params_of(filter, experiment, pick)
-    pick = _todays(filter, experiment, pick)
     variant = filter.variant(pick.variant)
     # The picks of a comparison share their knobs; a variant takes those that it has.
     given = with_current_names(variant.knobs, pick.knobs)
@@ -169,9 +177,37 @@ def planned_run(experiment: Experiment, pick: Pick) -> Run:
         stage="computed",
         outputs={},
         work=filter.work(Task.of(meta, params)),
-        source_hash="-".join(source_hash(kernel, pick.edits) for kernel in variant.kernels),
+        source_hash=kept_plans.code_of(variant, pick.edits),
         notes=(variant.exactness.caveat,) if variant.exactness else (),
     )
+
+
+def _attempts(experiment: Experiment, titled: bool, again: bool) -> list[Attempt]:
+    """An attempt for each pick. Where all picks have kept plans, nothing is checked, since all was the same before."""
+    picks = experiment.picks
+    keys = [kept_plans.key_of(experiment, pick, again) for pick in picks]
+
+    def owners(pick: Pick) -> tuple[Filter, Device]:
+        return FILTERS.find(experiment.filter, experiment.input.kind), open_device(pick.device)
+
+    kept = [
+        kept_plans.take(key, experiment.input, partial(owners, pick)) for key, pick in zip(keys, picks, strict=True)
+    ]
+    if picks and all(kept):
+        return [_again(experiment, plan, key, titled) for plan, key in zip(kept, keys, strict=True) if plan]
+    filter, checked = _check(experiment)
+    attempts = []
+    for pick, given, key, plan in zip(checked.picks, picks, keys, kept, strict=True):
+        attempt = _begin(filter, checked, pick, titled) if plan is None else _again(checked, plan, key, titled)
+        attempt.key = key if pick.variant == given.variant else None  # a former name is said each time
+        attempts.append(attempt)
+    return attempts
+
+
+def _again(experiment: Experiment, kept: KeptPlan, key: Hashable, titled: bool) -> Attempt:
+    """An attempt with a kept plan."""
+    of = kept.filter, experiment, kept.variant, kept.device, kept.planned, kept.session, kept.task
+    return Attempt(*of, titled=titled, key=key, kept=kept)
 
 
 def _begin(filter: Filter, experiment: Experiment, pick: Pick, titled: bool) -> Attempt:
@@ -181,7 +217,7 @@ def _begin(filter: Filter, experiment: Experiment, pick: Pick, titled: bool) -> 
         raise ParamError(
             f"{filter.id} {variant.id} runs on {variant.device}, not on {pick.device}; choose another device."
         )
-    run = planned_run(experiment, pick)
+    run = _planned_run(filter, experiment, pick)
     session = device.session(pick.edits, experiment.checks)
     if experiment.protocol == "none" and experiment.checks != "off":
         session = cast(Device, GuardedSession(session))
@@ -192,13 +228,7 @@ def _begin(filter: Filter, experiment: Experiment, pick: Pick, titled: bool) -> 
 
 
 def _compute(attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, in_use: bool) -> Iterator[Run]:
-    with listening(watch.stop):
-        attempt.task = replace(attempt.task, metas={MAIN: full_meta(attempt.input)})
-    with mistakes(attempt.filter, attempt.variant):
-        reason = attempt.variant.refusal(attempt.task)
-    if attempt.device.kind == "sim" and attempt.variant.library:
-        reason = f"it calls {attempt.variant.library}; a simulated GPU runs kernels only"
-    if reason:
+    if attempt.kept is None and (reason := _refusal(attempt, watch)):
         yield attempt.fail(reason, "unsupported")
         return
     try:
@@ -209,11 +239,28 @@ def _compute(attempt: Attempt, resident: dict[str, DeviceArray], watch: Watch, i
         yield attempt.fail_by(error)
         return
     if attempt.plan is not None:
-        attempt.timings.update(_compile_timing(attempt.plan))
-    facts = attempt.experiment.input.facts
-    forms = {o.id: facts.describe(o.form(attempt.task)) for o in attempt.filter.given(attempt.task.params)}
-    attempt.run = replace(attempt.run, outputs=outputs, forms=forms, timings=dict(attempt.timings))
+        attempt.timings.update(compile_timing(attempt.plan))
+    attempt.run = replace(attempt.run, outputs=outputs, forms=_forms(attempt), timings=dict(attempt.timings))
     yield attempt.run
+
+
+def _refusal(attempt: Attempt, watch: Watch) -> str | None:
+    """The reason why the variant does not support the task, whose samples are looked at."""
+    with listening(watch.stop):
+        attempt.task = replace(attempt.task, metas={MAIN: full_meta(attempt.input)})
+    with mistakes(attempt.filter, attempt.variant):
+        reason = attempt.variant.refusal(attempt.task)
+    if attempt.device.kind == "sim" and attempt.variant.library:
+        return f"it calls {attempt.variant.library}; a simulated GPU runs kernels only"
+    return reason
+
+
+def _forms(attempt: Attempt) -> Mapping[str, Form]:
+    """The form of each output."""
+    if attempt.kept is not None:
+        return attempt.kept.run.forms
+    facts = attempt.experiment.input.facts
+    return {o.id: facts.describe(o.form(attempt.task)) for o in attempt.filter.given(attempt.task.params)}
 
 
 def _outputs(
@@ -221,13 +268,22 @@ def _outputs(
 ) -> dict[str, np.ndarray[Any, Any]]:
     """The outputs of the whole input at once, or in bands where the device has no space for it. `in_use` says that
     other attempts' plans use the input there."""
+    if attempt.kept is not None:
+        resident.setdefault(attempt.device.name, attempt.kept.x)
+        attempt.plan, attempt.x = attempt.kept.plan, attempt.kept.x
+        return _executed(attempt, watch)
     memory, needed = attempt.experiment.memory, footprint(attempt.filter, attempt.task)
     try:
         if memory is not None and needed > memory:
             raise DeviceMemoryError(f"Input and outputs need {needed:,} bytes, and {memory:,} are allowed.")
         return _whole_outputs(attempt, resident, watch)
     except DeviceMemoryError as error:
-        attempt.plan, attempt.session = None, attempt.device  # the guards of the failed plan would hold its memory
+        kept_plans.forget()
+        attempt.plan, attempt.x, attempt.session = (
+            None,
+            None,
+            attempt.device,
+        )  # the guards of the failed plan would hold its memory
         if attempt.experiment.protocol != "none" and (memory is None or attempt.device.kind == "cpu"):
             advice = "" if whole_reason(attempt.filter, attempt.task) else " A run that is not timed goes in bands."
             raise DeviceMemoryError(f"{error}{advice}") from None
@@ -248,16 +304,16 @@ def _whole_outputs(attempt: Attempt, resident: dict[str, DeviceArray], watch: Wa
         resident[attempt.device.name] = attempt.device.upload(attempt.input.array)
         watch.say(f"preparing {attempt.name}")
     # Compiles and allocates; it does not wait for launches.
+    attempt.x = resident[attempt.device.name]
     with finite(), listening(watch.stop):
-        attempt.plan = attempt.make_plan(resident[attempt.device.name])
+        attempt.plan = attempt.make_plan(attempt.x)
+    return _executed(attempt, watch)
+
+
+def _executed(attempt: Attempt, watch: Watch) -> dict[str, np.ndarray[Any, Any]]:
     watch.say(f"computing {attempt.name}")
     with watch.listening():
         return attempt.execute()
-
-
-def _compile_timing(plan: Plan) -> dict[str, Timing]:
-    kernels = {id(s.kernel.compiled): s.kernel for s in plan.steps if isinstance(s, Launch)}
-    return {"compile": once("compile", sum(k.compile_seconds for k in kernels.values()))} if kernels else {}
 
 
 def _count(attempts: list[Attempt], watch: Watch) -> Iterator[Run]:
@@ -283,9 +339,7 @@ def _compare(attempts: list[Attempt], watch: Watch) -> Iterator[Run]:
             yield attempt.run
 
 
-def _verify_all(
-    attempts: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watch, again: bool
-) -> Iterator[Run]:
+def _verify_all(attempts: list[Attempt], watch: Watch, again: bool) -> Iterator[Run]:
     """Verify the results one by one. Results that were computed after a variant had overwritten the input are
     recomputed from the original input."""
     spoilt: set[str] = set()
@@ -298,7 +352,7 @@ def _verify_all(
             except Exception as error:
                 yield attempt.fail_by(error)
                 continue
-        yield from _verify(attempt, resident, watch, again)
+        yield from _verify(attempt, watch, again)
         if INPUT_OVERWRITTEN in attempt.run.notes:
             spoilt.add(attempt.device.name)
 
@@ -310,29 +364,24 @@ def _verdict(run: Run, errors: Mapping[str, Error]) -> bool | None:
     return True if all(e.judges for e in errors.values()) else None
 
 
-def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
-    """A note for each output whose tolerance is too large to judge it."""
-
-    def note(name: str, share: float) -> str:
-        may = f"{100 * share:.2g} % of {name}" if share < 1 else f"as much as {name} or more"
-        needed = f"a verdict needs {100 * MOST_SHARE:.2g} % or less"
-        return f"not judged: rounding may take {may} here, {needed}; take another variant, or samples nearer to zero"
-
-    return tuple(note(name, e.share) for name, e in errors.items() if e.ok and not e.judges)
-
-
-def _verify(attempt: Attempt, resident: Mapping[str, DeviceArray], watch: Watch, again: bool = False) -> Iterator[Run]:
+def _verify(attempt: Attempt, watch: Watch, again: bool = False) -> Iterator[Run]:
     """Compare the outputs with the reference; where no timing follows, check everything else as well."""
     if not attempt.computed or attempt.experiment.checks == "off" or attempt.variant.id == REFERENCE:
         return
     watch.begin(f"verifying {attempt.name}")
+    verdict = attempt.kept.verdict_on(attempt.run) if attempt.kept is not None else None
+    if verdict is not None:
+        attempt.run = verdict
+        yield verdict
+        return
+    attempt.kept = None  # its verdict holds no more
     with watch.listening():
         errors = attempt.errors_of(attempt.run.outputs)
     attempt.run = replace(attempt.run, stage="verified", errors=errors, ok=_verdict(attempt.run, errors))
     attempt.run = replace(attempt.run, notes=(*attempt.run.notes, *nothing_judged(errors)))
     try:
         with listening(watch.stop):
-            _check_again(attempt, resident, again)
+            _check_again(attempt, again)
     except FOR_ALL:
         raise
     except Exception as error:
@@ -340,11 +389,11 @@ def _verify(attempt: Attempt, resident: Mapping[str, DeviceArray], watch: Watch,
     yield attempt.run
 
 
-def _check_again(attempt: Attempt, resident: Mapping[str, DeviceArray], again: bool) -> None:
+def _check_again(attempt: Attempt, again: bool) -> None:
     """Run a correct attempt once more, and check what it wrote outside its outputs."""
     if attempt.run.ok is not False and again:
         attempt.verify_again()
     for fault in attempt.bands.faults if attempt.bands is not None else ():
         attempt.mark_wrong(fault)
     if attempt.guarded and attempt.bands is None:
-        attempt.verify_memory(resident[attempt.device.name])
+        attempt.verify_memory(attempt.x)

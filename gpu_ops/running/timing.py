@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from gpu_ops.plan import Clock
+from gpu_ops.plan import Clock, Launch, Plan
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.running.load import doubt
 from gpu_ops.types import Timing
@@ -224,6 +224,12 @@ def _at_deadline(
 def once(stage: str, seconds: float, clock: Clock = "wall") -> Timing:
     """A timing of a one-time operation, such as compiling."""
     return Timing(stage, clock, seconds, seconds, seconds, seconds, 1, "happens once", "", (seconds,))
+
+
+def compile_timing(plan: Plan) -> dict[str, Timing]:
+    """The time that the compilation of a plan's kernels took; nothing for a plan without any."""
+    kernels = {id(s.kernel.compiled): s.kernel for s in plan.steps if isinstance(s, Launch)}
+    return {"compile": once("compile", sum(k.compile_seconds for k in kernels.values()))} if kernels else {}
 
 
 def compare(a: Timing, b: Timing) -> str:

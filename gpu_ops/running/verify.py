@@ -19,13 +19,14 @@ from gpu_ops.plan import Checks
 from gpu_ops.progress import advance, collect, finite, quiet, stage
 from gpu_ops.running.declared import check_reference
 from gpu_ops.task import MAIN, Meta, Task
-from gpu_ops.types import Error, Filter, Input, Output, Variant
+from gpu_ops.types import MOST_SHARE, Error, Filter, Input, Output, Variant
 
 Array = np.ndarray[Any, Any]
 Region = tuple[slice, ...]
 Extremes = tuple[float, float, float]
 Result = TypeVar("Result")
 _CHUNK = 1 << 20
+_COMPARED = 1 << 21
 _WORKERS = min(8, os.cpu_count() or 1)
 """Threads that compare: NumPy releases the interpreter's lock, and memory bandwidth is too small for more."""
 CROP = 256
@@ -50,6 +51,12 @@ def reference(filter: Filter, input: Input, task: Task) -> dict[str, Array]:
             _references.popitem(last=False)
     _references.move_to_end(key)
     return _references[key]
+
+
+def forget_input(input: Input) -> None:
+    """Drop all that was found of an input whose samples were changed in place."""
+    _extremes.pop(input, None)
+    _forget(id(input))
 
 
 def _forget(input_id: int) -> None:
@@ -340,3 +347,27 @@ def _chunk_error(expected: Array, actual: Array) -> tuple[float, int, float]:
     at = int(np.argmax(errors))
     with np.errstate(over="ignore"):
         return float(errors[at]), at, float(np.dot(errors, errors))
+
+
+def nothing_judged(errors: Mapping[str, Error]) -> tuple[str, ...]:
+    """A note for each output whose tolerance is too large to judge it."""
+
+    def note(name: str, share: float) -> str:
+        may = f"{100 * share:.2g} % of {name}" if share < 1 else f"as much as {name} or more"
+        needed = f"a verdict needs {100 * MOST_SHARE:.2g} % or less"
+        return f"not judged: rounding may take {may} here, {needed}; take another variant, or samples nearer to zero"
+
+    return tuple(note(name, e.share) for name, e in errors.items() if e.ok and not e.judges)
+
+
+def same_bytes(a: Array, b: Array) -> bool:
+    """Whether two arrays have the same form and the same bits; NaN equals itself here."""
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    word = np.uint64 if a.nbytes % 8 == 0 else np.uint8
+    left, right = (np.ascontiguousarray(array).reshape(-1).view(word) for array in (a, b))
+    for start in range(0, left.size, _COMPARED):
+        advance(start, left.size)
+        if not np.array_equal(left[start : start + _COMPARED], right[start : start + _COMPARED]):
+            return False
+    return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from dataclasses import replace
@@ -212,6 +213,24 @@ def test_doctor_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
 def test_what_the_copies_of_a_gpu_can_do(engines: int, managed: bool, peers: list[str], words: str) -> None:
     known = {"copy_engines": engines, "mapped": True, "portable": False, "managed": managed, "peers": peers}
     assert transfers_text(known) == words
+
+
+def test_doctor_names_the_libraries_of_variants_that_are_missing(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    spec = importlib.util.find_spec
+    gone = {"cuda", "cvcuda", "nvmath", "torch"}
+
+    def found(name: str) -> Any:
+        if name == "cuda.compute":
+            raise ModuleNotFoundError("No module named 'cuda'")
+        return None if name in gone else spec(name)
+
+    monkeypatch.setattr(importlib.util, "find_spec", found)
+    state = examine(with_roofs=False)
+    assert {"torch", "cuda.compute", "cvcuda", "nvmath"} <= state["not_installed"].keys()
+    assert "numpy" not in state["not_installed"] and "cuda-cccl" in state["not_installed"]["cuda.compute"]
+    _, out, _ = call(capsys, "doctor", "--skip-roofs")
+    for package in ("cuda-cccl[cu13]", "cvcuda-cu13", "nvmath-python[cu13]"):
+        assert f"install {package}" in out
 
 
 def test_doctor_measures_roofs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -193,7 +193,7 @@ def test_tolerances_are_what_was_asked_for() -> None:
         for radius in (1, 64, 256):
             params = {"radius": radius}
             assert rule(of(BOX, "uint8", params)) == rule(of(BOX, "uint16", params)) == 0
-            own = {"table": 65.0, "ring": 32.0}
+            own = {"table": 65.0, "ring": 32.0, "cvcuda": (2 * radius + 1) ** 2 / 4 + 3}
             within = own.get(variant.id, 2 if variant.exactness is None else radius + 3.5)
             assert rule(of(BOX, "float32", params)) == within * EPS
 
@@ -227,7 +227,7 @@ def refusal(id: str, meta: Meta, radius: int = 4, border: str = "reflect", block
 
 def test_what_variants_cannot_do_is_said() -> None:
     plain, broken = Meta("image", (99, 99), "float32"), Meta("image", (99, 99), "float32", finite=False)
-    exact = {"direct", "separable", "separable_fused", "cupyx", "cucim"}
+    exact = {"direct", "separable", "separable_fused", "cupyx", "cucim", "cvcuda"}
     for variant in (v for v in BOX.variants if v.id != "columns"):
         assert ("NaN" in refusal(variant.id, broken)) == (variant.id not in exact), variant.id
         assert refusal(variant.id, plain) == ""

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # menus 
 def variants(qtbot):
     view = VariantList()
     qtbot.addWidget(view)
-    view.set_filter(MEAN2D, {v.id: "" if v.id not in ("cupyx", "torch") else REASON for v in MEAN2D.variants})
+    view.set_filter(MEAN2D, {v.id: "" if v.id not in ("cupyx", "torch", "cvcuda") else REASON for v in MEAN2D.variants})
     view.events = []
     view.picks_changed.connect(lambda ids: view.events.append(("picks", ids)))
     view.knobs_changed.connect(lambda id, values: view.events.append(("knobs", id, values)))
@@ -72,8 +72,8 @@ def test_keys_move_and_tick_and_reach_what_is_unavailable(variants, qtbot) -> No
         qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Down)
     assert variants.selected() == ids[-1] == "reference"
     qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Up)
-    assert variants.selected() == ids[-2] == "torch"
-    assert QApplication.focusWidget() is variants.row("torch")
+    assert variants.selected() == ids[-2] == "cvcuda"
+    assert QApplication.focusWidget() is variants.row("cvcuda")
 
 
 def test_the_baseline_by_combo(variants, qtbot) -> None:

@@ -283,10 +283,11 @@ class CudaDevice:
             )
 
     @on_its_device
-    def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
-        prepared, stream = self.prepare(plan, trace), self.stream(0)
+    def execute(self, plan: Plan | Prepared, mode: How = "direct", trace: bool = False) -> Execution:
+        """Execute a plan, or one that `prepare` made ready without a trace."""
+        prepared, stream = self.prepare(plan, trace) if isinstance(plan, Plan) else plan, self.stream(0)
         begin, end = self._cupy.cuda.Event(), self._cupy.cuda.Event()
-        graph = self.capture(prepared, 1) if mode == "graph" and not (trace or plan.graph) else None
+        graph = self.capture(prepared, 1) if mode == "graph" and not (trace or prepared.plan.graph) else None
         begin.record(stream)
         prepared.host_clock.start()
         try:

@@ -11,11 +11,12 @@ from gpu_ops.filters.box.claims import CLAIMS
 from gpu_ops.filters.box.reference import reference
 from gpu_ops.filters.kit import accesses, columns_first, marching
 from gpu_ops.filters.kit.planning import BORDER, SEVERAL, PlanContext, cpu, cuda, peer
+from gpu_ops.filters.kit.ranges import weighted_range
 from gpu_ops.filters.kit.rules import TEXTURE_FITS
 from gpu_ops.params import Param
 from gpu_ops.plan import Device, Plan
 from gpu_ops.task import Task
-from gpu_ops.types import Accesses, Counts, Filter, Locality, Output, Rule, Variant, Work
+from gpu_ops.types import Accesses, Counts, Exactness, Filter, Locality, Output, Rule, Variant, Work
 
 RADIUS = Param("radius", 4, 1, 256, unit="pixels", help="the square has a side of 2 radius + 1")
 WARPS = Param("block", 256, choices=(32, 128, 256, 1024), unit="threads", help="threads per block, a multiple of 32")
@@ -47,6 +48,7 @@ COLUMNS = "Columns first: running sums of columns in registers, then of these al
 DOUBLE = "The same with row sums in double, which avoids the rounding errors of float sums."
 CUPYX = "The library's own kernels: one 1D correlation per axis, no kernel to write."
 CUCIM = "scikit-image's functions on the GPU: its local mean, two correlations optimised with shared memory."
+CVCUDA = "NVIDIA's library for pictures: its average blur weights and sums the whole square directly."
 
 
 MARCH = Counts(
@@ -83,7 +85,7 @@ def _in_floats(
     file: str, title: str, idea: str, plan: Callable[[PlanContext], Plan], counts: Counts, *rules: Rule
 ) -> Variant:
     """A kernel whose sums have the samples' type."""
-    most, exactness = limits.largest_floats, limits.FLOAT_SUMS
+    most, exactness = weighted_range(limits.sum_tolerance), limits.FLOAT_SUMS
     return cuda(file, title, idea, plan, *rules, source="S3", largest=most, counts=counts, exactness=exactness)
 
 
@@ -145,14 +147,22 @@ def _kernels() -> tuple[Variant, ...]:
     )
 
 
-def _library(id: str, title: str, idea: str, plan: Callable[[Device, Task], Plan], *rules: Rule) -> Variant:
-    most, exactness = limits.largest_floats, limits.FLOAT_SUMS
+def _library(
+    id: str,
+    title: str,
+    idea: str,
+    plan: Callable[[Device, Task], Plan],
+    *rules: Rule,
+    exactness: Exactness = limits.FLOAT_SUMS,
+) -> Variant:
+    most = weighted_range(exactness.tolerance)
     return Variant(id, title, idea, plan, "cuda", library=id, rules=rules, largest=most, exactness=exactness)
 
 
 LIBRARIES = (
     _library("cupyx", "cupyx", CUPYX, plans.cupyx),
     _library("cucim", "cuCIM", CUCIM, plans.cucim, *limits.CUCIM_RULES),
+    _library("cvcuda", "CV-CUDA", CVCUDA, plans.cvcuda, *limits.CVCUDA_RULES, exactness=limits.SQUARE_SUMS),
 )
 BOX = Filter(
     id="box",

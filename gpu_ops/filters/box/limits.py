@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpu_ops.filters.kit.library_calls import PIXELS, misrounds
 from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, segments_fit
 from gpu_ops.filters.kit.planning import block_shape
-from gpu_ops.filters.kit.ranges import weighted_range
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, blocks_fit, finite_only, not_of, shared_fits
 from gpu_ops.task import Task
 from gpu_ops.types import Exactness, Rule
@@ -91,12 +91,15 @@ def tile_bytes(task: Task) -> int:
 FLOAT_SUMS = Exactness(
     sum_tolerance, "float32 is summed in float32: at most (radius + 3.5) eps (2^-23) of the largest value are lost"
 )
+SQUARE_SUMS = Exactness(
+    lambda task: _eps(task, window_of(task) ** 2 / 4 + 3),
+    "float32 is summed in float32, the whole square in one chain: a quarter eps (2^-23) is lost per value",
+)
 RING_SUMS = march_exactness(window_of)
 TABLE_SUMS = Exactness(
     table_tolerance,
     f"differences of large sums: at most {TABLE} eps (2^-23) of the largest value are lost, or it refuses",
 )
-largest_floats = weighted_range(sum_tolerance)
 ring_largest = march_largest(window_of)
 
 ROWS_FIT = blocks_fit(lambda task: block_shape(task.knobs["block"])[1], "a larger block")
@@ -116,6 +119,7 @@ OPENCV_RULES = (
     OPENCV_BORDER,
     FINITE,
 )
+CVCUDA_RULES = (PIXELS, misrounds(window_of))
 CUCIM_RULES = (
     not_of(
         *("uint8", "uint16"),

@@ -12,6 +12,7 @@ from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.box.limits import tile_bytes, window_of
 from gpu_ops.filters.kit import columns_first, marching
 from gpu_ops.filters.kit.borders import SCIPY_MODES
+from gpu_ops.filters.kit.library_calls import averaged
 from gpu_ops.filters.kit.planning import (
     CTYPES,
     NO_LOOPS,
@@ -184,6 +185,13 @@ def cucim(device: Device, task: Task) -> Plan:
 
     call = Call(local_mean, (window_of(task), SCIPY_MODES[task.params["border"]]), name="local mean")
     return Plan((call,), {"image": out})
+
+
+def cvcuda(device: Device, task: Task) -> Plan:
+    """CV-CUDA's average blur."""
+    out = device.empty(task.x.shape, task.x.dtype)
+    blur = averaged(device, window_of(task), task.params["border"])
+    return Plan((Call(blur, (task.x, out), name="blur"),), {"image": out})
 
 
 def loops(all_cores: bool) -> HostFunction:

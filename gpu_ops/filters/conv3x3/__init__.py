@@ -30,6 +30,7 @@ SUMMARY = (
 PARALLEL = "The same loop on all cores, vectorised along rows."
 SCIPY = "What most Python programs call: one core; sums of integers in float64, rounded by a further step."
 OPENCV = "A SIMD-optimised library; where it would round half to even, a further step rounds half up."
+CVCUDA = "NVIDIA's library for pictures: its convolution of a batch of one image."
 CUPYX = "The library's own kernel, no kernel to write; a second one divides and rounds the sums."
 BYTES = "One thread per value, one load per neighbour and one per weight: single bytes for uint8."
 RGBA = "RGB is converted to RGBA and back, so that a pixel is one vector load; the conversions are timed as well."
@@ -103,6 +104,12 @@ def _variants() -> tuple[Variant, ...]:
         _kernel("10_warp_rows", "warp rows", WARP_ROWS, plans.warp_rows, WEIGHT_LOADS, *limits.WARP_ROWS),
         _kernel("11_rows", "row streaming", ROWS, rows.rows, EDGE_LOADS, limits.ROWS, knobs=marching, shapes=WIDE),
         Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", rules=(zeros,), largest=largest),
+        Variant(
+            *("cvcuda", "CV-CUDA", CVCUDA, plans.cvcuda, "cuda"),
+            library="cvcuda",
+            rules=limits.CVCUDA,
+            largest=largest,
+        ),
     )
 
 

@@ -11,9 +11,10 @@ from gpu_ops.devices.launches import grid2d
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic, arithmetic
 from gpu_ops.filters.conv3x3.peers import sums_fit_float32
 from gpu_ops.filters.kit.borders import SCIPY_MODES
+from gpu_ops.filters.kit.library_calls import cvcuda_border, on_batches
 from gpu_ops.filters.kit.planning import CTYPES, NO_LOOPS, HostFunction, PlanContext, tile_loops
 from gpu_ops.params import Value
-from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan
+from gpu_ops.plan import Call, Copy, Device, DeviceArray, Launch, Plan, Step
 from gpu_ops.task import Task
 
 PADDING = 128
@@ -205,6 +206,25 @@ def fused_bytes(task: Task) -> int:
 
 def warp_rows_bytes(task: Task) -> int:
     return int(task.knobs["block_y"] * 3 * (VALUES + 2 * task.meta.channels) * task.meta.itemsize)
+
+
+def cvcuda(device: Device, task: Task) -> Plan:
+    """CV-CUDA's convolution, which weights the pixels as a correlation does. An offset is added by a further kernel."""
+    how, cupy, library = arithmetic(task.dtype, task.params), device.library("cupy"), device.library("cvcuda")
+    weights, centre = device.upload(how.weights.reshape(3, 3)), device.upload(np.full((1, 2), -1, np.int32))
+    anchor, mode = library.as_tensor(centre, "NC"), cvcuda_border(device, task.params["border"])
+
+    def convolve(source: Any, matrix: Any, target: Any, stream: Any) -> None:
+        library.conv2d_into(target, source, matrix, anchor, mode, stream=stream)
+
+    call, steps, source = on_batches(device, convolve), list[Step](), task.x
+    for place in range(1, task.params["passes"] + 1):
+        target = device.empty(source.shape, source.dtype)
+        steps.append(Call(call, (source, weights, target), name=f"convolve {place}"))
+        if how.offset:
+            steps.append(Call(cupy.add, (target, how.offset, target), name=f"offset {place}"))
+        source = target
+    return Plan(tuple(steps), {"image": source})
 
 
 def cupyx(device: Device, task: Task) -> Plan:

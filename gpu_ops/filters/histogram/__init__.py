@@ -83,6 +83,9 @@ CUPY_BINCOUNT = (
     "The library counts levels, which are merged into bins; it synchronises to find the largest level first."
 )
 
+CUB = "cuda.compute calls CUB's histogram of levels, compiled in advance; levels are merged into bins."
+CV_CUDA = "NVIDIA's library for pictures counts levels, which are merged into bins."
+
 UNCOUNTED = "finding a bin loads two bounds or searches them, and results other than counts take further kernels"
 
 
@@ -139,8 +142,14 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
     )
 
 
+def _by_cvcuda(*rules: Rule) -> Variant:
+    how = "cvcuda", "CV-CUDA", CV_CUDA, peers.cvcuda_histogram
+    return Variant(*how, "cuda", library="cvcuda", rules=(peers.BYTES, *rules))
+
+
 def _variants(kind: Kind) -> tuple[Variant, ...]:
     grey = (peers.GREY,) if kind == "image" else ()
+    alone = one_channel(kind, "it counts one channel, not {meta.channels}")
     counting, calc_hist = plans.library("numpy", peers.numpy_counts), plans.library("cv2", peers.opencv_counts)
     counts, equalised = peers.COUNTS_ALONE, peers.EQUALISED
     of_opencv = (equalised, *grey, *peers.OPENCV_BINS, *(() if grey else (OPENCV_CHANNELS,)))
@@ -160,6 +169,12 @@ def _variants(kind: Kind) -> tuple[Variant, ...]:
             library="cupy",
             rules=(peers.WHOLE, counts, *grey),
         ),
+        Variant(
+            *("cub", "CUB (cuda.compute)", CUB, peers.cub_histogram, "cuda"),
+            library="cuda.compute",
+            rules=(peers.WHOLE, counts, alone),
+        ),
+        *((_by_cvcuda(counts, alone),) if kind == "image" else ()),
     )
 
 

@@ -1,4 +1,4 @@
-"""Histograms by NumPy, OpenCV and CuPy, each by its fastest function that fulfils the contract.
+"""Histograms by NumPy, OpenCV, CuPy, CUB and CV-CUDA, each by its fastest function that fulfils the contract.
 
 The caller passes the modules; this file imports only NumPy. Integers are counted level by level where that is faster,
 and their levels are merged into bins. CuPy's bincount computes the largest value on the device and waits for it.
@@ -6,6 +6,7 @@ and their levels are merged into bins. CuPy's bincount computes the largest valu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,8 +14,9 @@ import numpy as np
 
 from gpu_ops.filters.histogram.bins import Array, Bins, bins_of, colours_of, histograms_of
 from gpu_ops.filters.histogram.plans import Outputs
+from gpu_ops.filters.kit.library_calls import by_cub, on_images
 from gpu_ops.filters.kit.rules import not_of, not_with
-from gpu_ops.plan import Call, Device, DeviceArray, Plan
+from gpu_ops.plan import Call, Device, DeviceArray, Fill, Plan
 from gpu_ops.progress import advance
 from gpu_ops.task import Task
 from gpu_ops.types import Rule
@@ -118,7 +120,12 @@ def cupy_bincount(device: Device, task: Task) -> Plan:
 
 
 def _cupy_bincount(cupy: Any, bounds: DeviceArray, v: DeviceArray, counts: DeviceArray, outside: DeviceArray) -> None:
-    levels = cupy.bincount(v, minlength=np.iinfo(v.dtype).max + 1)
+    _merge_levels(cupy, bounds, cupy.bincount(v, minlength=np.iinfo(v.dtype).max + 1), counts, outside)
+
+
+def _merge_levels(
+    cupy: Any, bounds: DeviceArray, levels: DeviceArray, counts: DeviceArray, outside: DeviceArray
+) -> None:
     below = cupy.concatenate((cupy.zeros(1, levels.dtype), cupy.cumsum(levels)))
     at = below[bounds]
     cupy.copyto(counts, at[1:] - at[:-1], casting="unsafe")
@@ -134,6 +141,41 @@ def _each_channel(task: Task, out: Outputs, bins: Bins, count: Any) -> Plan:
     names = [f"channel {c + 1}" if bins.histograms > 1 else "count" for c in range(bins.histograms)]
     calls = (Call(count, (pixels[:, c], counts[c], outside[:, c]), name=name) for c, name in enumerate(names))
     return out.plan(*calls)
+
+
+# CUB and CV-CUDA count the levels of one channel.
+
+
+def cub_histogram(device: Device, task: Task) -> Plan:
+    """CUB's histogram of all levels."""
+    compute, count = device.library("cuda.compute"), int(np.iinfo(task.dtype).max) + 1
+    ends = {"h_num_output_levels": np.full(1, count + 1, np.int32)}
+    ends |= {"h_lower_level": np.zeros(1, np.int32), "h_upper_level": np.full(1, count, np.int32)}
+
+    def counting(x: DeviceArray, levels: DeviceArray) -> Call:
+        arrays, fixed = {"d_samples": x.reshape(-1), "d_histogram": levels}, {**ends, "num_samples": task.meta.size}
+        return by_cub(device, compute.make_histogram_even(**arrays, **fixed), "count", arrays, **fixed)
+
+    return _by_levels(device, task, count, counting)
+
+
+def cvcuda_histogram(device: Device, task: Task) -> Plan:
+    """CV-CUDA's histogram of an image of bytes."""
+    into = device.library("cvcuda").histogram_into
+    count = on_images(device, lambda x, levels, stream: into(levels, x, stream=stream))
+    return _by_levels(
+        *(device, task, 256), lambda x, levels: Call(count, (x, levels.view(np.int32).reshape(1, -1)), name="count")
+    )
+
+
+def _by_levels(device: Device, task: Task, count: int, counting: Callable[[Any, Any], Call]) -> Plan:
+    """Count the levels, and merge them into bins unless each level is a bin."""
+    cupy, out, bins = device.library("cupy"), Outputs.on(device, task), bins_of(task)
+    if np.array_equal(bins.bounds, np.arange(count + 1)):
+        return out.plan(counting(task.x, out.counts), Fill(out.outside, 0, name="outside"))
+    levels, bounds = device.empty((count,), np.uint32), device.upload(bins.bounds)
+    merge = partial(_merge_levels, cupy, bounds)
+    return out.plan(counting(task.x, levels), Call(merge, (levels, out.counts, out.outside), name="merge"))
 
 
 FLOATS = ("float32", "float64")
@@ -168,3 +210,4 @@ CUPY_EDGES = (
     ),
 )
 WHOLE = not_of(*FLOATS, words="it counts integers only")
+BYTES = not_of("uint16", *FLOATS, words="it counts bytes only")

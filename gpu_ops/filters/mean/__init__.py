@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 from gpu_ops.errors import ParamError
 from gpu_ops.filters.kit import accesses, marching
+from gpu_ops.filters.kit.library_calls import FLOATS, NO_DOUBLE, PIXELS, misrounds
 from gpu_ops.filters.kit.planning import BLOCK, BORDER, SERIAL_LOOP, PlanContext, cpu, cuda, peer
 from gpu_ops.filters.kit.registers import EDGE_LOADS, WIDE, rows_knob
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, OPENCV_CHANNELS, shared_fits
-from gpu_ops.filters.kit.torch_calls import FLOATS
 from gpu_ops.filters.mean import fast, limits, peers, plans, reference
 from gpu_ops.filters.mean.claims import CLAIMS
 from gpu_ops.input_kinds import Kind
@@ -41,6 +41,7 @@ SCIPY = "What most Python programs call: a running sum on one core for floating-
 OPENCV = "A SIMD-optimised library: direct sums for short windows, running sums or FFT for long ones."
 CUPYX = "The library's own kernels: one 1D correlation per axis, no kernel to write."
 TORCH = "What a PyTorch program calls: average pooling with a step of one pixel."
+CVCUDA = "NVIDIA's library for pictures: its average blur weights and sums the whole square directly."
 NAIVE = "One thread per output; it loads every tap and every sample from global memory."
 CONSTANT = "All lanes need the same tap at once, so constant memory broadcasts it: half the global loads."
 SHARED = "Neighbouring outputs share samples, so the block loads each sample once into a tile in shared memory."
@@ -112,6 +113,12 @@ ON_IMAGES = (
     ),
 )
 
+BY_CVCUDA = Variant(
+    *("cvcuda", "CV-CUDA", CVCUDA, plans.cvcuda_blur, "cuda"),
+    library="cvcuda",
+    rules=(NO_DOUBLE, PIXELS, misrounds(plans.window_of)),
+    largest=limits.largest_direct,
+)
 BY_TORCH = Variant(
     *("torch", "torch avg_pool2d", TORCH, plans.torch_pool, "cuda"),
     library="torch",
@@ -164,7 +171,7 @@ def _variants(kind: Kind, source: str, own: tuple[Variant, ...], *fits: Rule) ->
         kernel("3_shared", "constant + shared", SHARED, windows(True, plans.tile_bytes), accesses.tiled, fits_shared),
         *own,
         Variant("cupyx", "cupyx", CUPYX, plans.cupyx, "cuda", library="cupyx", largest=limits.largest_direct),
-        *((BY_TORCH,) if kind == "image" else ()),
+        *((BY_TORCH, BY_CVCUDA) if kind == "image" else ()),
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from gpu_ops.devices.launches import grid1d, grid2d
 from gpu_ops.filters.kit.borders import SCIPY_MODES, border_indices
+from gpu_ops.filters.kit.library_calls import averaged, on_tensors
 from gpu_ops.filters.kit.planning import (
     CTYPES,
     HostFunction,
@@ -19,7 +20,6 @@ from gpu_ops.filters.kit.planning import (
     tile_loops,
 )
 from gpu_ops.filters.kit.rules import blocks_fit
-from gpu_ops.filters.kit.torch_calls import on_tensors
 from gpu_ops.input_kinds import Kind
 from gpu_ops.params import Value
 from gpu_ops.plan import Call, Device, Launch, Plan
@@ -118,6 +118,13 @@ def torch_pool(device: Device, task: Task) -> Plan:
         torch.ops.aten.avg_pool2d.out(planes(samples), [window, window], [1, 1], [radius, radius], out=means)
 
     return Plan((Call(on_tensors(device, pool), (x, out, *places), name="pool"),), {"image": out})
+
+
+def cvcuda_blur(device: Device, task: Task) -> Plan:
+    """CV-CUDA's average blur of an image."""
+    out = device.empty(task.x.shape, task.x.dtype)
+    blur = averaged(device, window_of(task), task.params["border"])
+    return Plan((Call(blur, (task.x, out), name="blur"),), {"image": out})
 
 
 def loops(kind: Kind) -> Callable[[bool], HostFunction]:

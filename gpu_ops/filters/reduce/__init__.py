@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from gpu_ops.filters.kit.planning import SERIAL_LOOP, cuda
+from gpu_ops.filters.kit.rules import one_channel
 from gpu_ops.filters.reduce import peers, plans
 from gpu_ops.filters.reduce.exact import reference
 from gpu_ops.filters.reduce.figures import (
@@ -87,6 +88,7 @@ ONE_PASS = (
     "One launch for all statistics: several 16-byte loads in flight per thread; the last block to finish "
     "combines all partial results."
 )
+CUB = "cuda.compute calls CUB's device-wide reduction, compiled for these types in advance."
 CUPY = "The library's reductions, no kernel to write; one call per statistic and channel."
 
 
@@ -193,12 +195,20 @@ def _library(
 
 def _variants(kind: Kind) -> tuple[Variant, ...]:
     one, every, by_numpy = plans.host(False), plans.host(True), plans.library("numpy", peers.numpy_figures)
+    alone = one_channel(kind, "it reduces one channel, not {meta.channels}")
     return (
         Variant("serial", "CPU, one core", SERIAL_LOOP, one, "cpu", largest=largest, exactness=IN_A_LOOP),
         Variant("parallel", "CPU, all cores", PARALLEL, every, "cpu", largest=largest, exactness=IN_BLOCKS),
         _library("numpy", "NumPy", NUMPY, by_numpy, "cpu"),
         *_kernels(kind),
         _library("cupy", "CuPy", CUPY, plans.by_cupy, "cuda"),
+        Variant(
+            *("cub", "CUB (cuda.compute)", CUB, plans.by_cub, "cuda"),
+            library="cuda.compute",
+            rules=(alone, peers.ONE_FIGURE, peers.SKIPS_NAN, peers.ADDS_PLAINLY),
+            largest=largest,
+            exactness=IN_PIECES,
+        ),
     )
 
 

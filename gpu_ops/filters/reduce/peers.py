@@ -1,4 +1,4 @@
-"""Reductions by NumPy and CuPy, a channel at a time, each by the library's own functions.
+"""Reductions by NumPy, CuPy and CUB, a channel at a time, each by the library's own functions.
 
 The caller passes the modules. Floats are added in float64, by the dtype argument of the library.
 """
@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from gpu_ops.filters.reduce.figures import Array, is_compensated, wanted
+import numpy as np
+
+from gpu_ops.filters.kit.library_calls import by_cub
+from gpu_ops.filters.kit.rules import not_with
+from gpu_ops.filters.reduce.figures import Array, is_compensated, samples, wanted
 from gpu_ops.plan import Call, Device, DeviceArray, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Rule
@@ -66,4 +70,26 @@ def cupy_figures(device: Device, task: Task, out: DeviceArray) -> Plan:
     return Plan(tuple(calls), {"figures": out})
 
 
+def cub_figure(device: Device, task: Task, out: DeviceArray) -> Plan:
+    """CUB's reduction of one channel in the type of the result, which an initial value fixes. A mean is a sum that is
+    divided."""
+    compute, statistic = device.library("cuda.compute"), task.params["statistic"]
+    operations = {"min": compute.OpKind.MINIMUM, "max": compute.OpKind.MAXIMUM}
+    how = {
+        "op": operations.get(statistic, compute.OpKind.PLUS),
+        "h_init": None if statistic in operations else np.zeros(1, out.dtype),
+    }
+    arrays = {"d_in": task.x.reshape(-1), "d_out": out}
+    reduce = by_cub(
+        device, compute.make_reduce_into(**arrays, **how), statistic, arrays, num_items=samples(task), **how
+    )
+    divide = Call(device.library("cupy").divide, (out, samples(task), out), name="divide")
+    return Plan((reduce, divide) if statistic == "mean" else (reduce,), {"figures": out})
+
+
+ONE_FIGURE = not_with("statistic", "variance", "all", words="it computes one sum or extreme; choose another statistic")
+SKIPS_NAN = Rule(
+    lambda task: task.params["statistic"] in ("min", "max") and not task.meta.finite,
+    "its extremes do not propagate NaN",
+)
 ADDS_PLAINLY = Rule(is_compensated, "it adds without compensation: choose compensated off, or another variant")

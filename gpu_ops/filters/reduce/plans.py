@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_ops.filters.kit.planning import CTYPES, HostFunction, PlanContext
 from gpu_ops.filters.reduce.figures import SPREADS, STATISTICS, is_compensated, levels, samples, table_form, wanted
-from gpu_ops.filters.reduce.peers import cupy_figures
+from gpu_ops.filters.reduce.peers import cub_figure, cupy_figures
 from gpu_ops.plan import Call, Device, DeviceArray, Launch, Plan
 from gpu_ops.task import Task
 from gpu_ops.types import Accesses
@@ -58,6 +58,11 @@ def library(module: str, function: HostFunction) -> Callable[[Device, Task], Pla
         return Plan((Call(function, args, name="reduce"),), {"figures": out})
 
     return plan
+
+
+def by_cub(device: Device, task: Task) -> Plan:
+    """The plan of CUB."""
+    return cub_figure(device, task, table_on(device, task))
 
 
 def by_cupy(device: Device, task: Task) -> Plan:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gpu_ops.filters.kit.planning import BLOCK, SERIAL_LOOP, cuda
+from gpu_ops.filters.kit.rules import one_channel
 from gpu_ops.filters.scan import accesses, limits, peers, plans
 from gpu_ops.filters.scan.claims import CLAIMS
 from gpu_ops.filters.scan.lines import SUMS, form
@@ -44,6 +45,7 @@ LOOK_BACK = (
 )
 CUPY = "The library's cumsum, no kernel to write: CUB's scan, or several passes over an array with several lines."
 TORCH = "PyTorch's cumsum: CUB's scan of one line, a kernel of its own for several."
+CUB = "cuda.compute calls CUB's device-wide scan, compiled for these types in advance."
 POLLS = Counts(uncounted="how often a tile polls its predecessors depends on when they publish")
 MANY_TILES: dict[Kind, tuple[Shape, ...]] = {"signal": ((1_000_003,),), "image": ((3, 400_003),)}
 """Shapes with more tiles than are resident on a GPU, so that early tiles have complete prefixes while later ones still
@@ -99,6 +101,15 @@ def _kernels(kind: Kind) -> tuple[Variant, ...]:
     )
 
 
+BY_CUB = Variant(
+    *("cub", "CUB (cuda.compute)", CUB, peers.cub_sums, "cuda"),
+    library="cuda.compute",
+    rules=(one_channel("signal", "it scans one channel, not {meta.channels}"),),
+    largest=limits.largest,
+    exactness=limits.CUPY,
+)
+
+
 def _variants(kind: Kind) -> tuple[Variant, ...]:
     serial, parallel = plans.host(False), plans.host(True)
     by_numpy, most = plans.library("numpy", peers.numpy_sums), limits.largest
@@ -116,6 +127,7 @@ def _variants(kind: Kind) -> tuple[Variant, ...]:
             largest=most,
             exactness=limits.TORCH,
         ),
+        *((BY_CUB,) if kind == "signal" else ()),
     )
 
 

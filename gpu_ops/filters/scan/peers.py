@@ -1,7 +1,7 @@
-"""Prefix sums by NumPy, CuPy and PyTorch. The caller passes the modules; this file imports only NumPy.
+"""Prefix sums by NumPy, CuPy, PyTorch and CUB. The caller passes the modules; this file imports only NumPy.
 
-All have only inclusive sums. An exclusive one is an inclusive one of all values but the last, shifted by one position,
-and a zero: no additional work if a line is contiguous, and two copies by CuPy if it is not.
+All but CUB have only inclusive sums. An exclusive one is an inclusive one of all values but the last, shifted by one
+position, and a zero: no additional work if a line is contiguous, and two copies by CuPy if it is not.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.filters.kit.torch_calls import on_tensors
+from gpu_ops.filters.kit.library_calls import by_cub, on_tensors
 from gpu_ops.filters.scan.lines import Lines, form, is_exclusive
 from gpu_ops.plan import Call, Device, Fill, Plan, Step
 from gpu_ops.progress import advance
@@ -63,6 +63,16 @@ def torch_sums(device: Device, task: Task) -> Plan:
     torch, axis = device.library("torch"), _axis(task)
     cumsum = on_tensors(device, lambda values, sums: torch.cumsum(values, axis, dtype=sums.dtype, out=sums))
     return _summed(device, task, cumsum)
+
+
+def cub_sums(device: Device, task: Task) -> Plan:
+    """CUB's scan of a signal of one channel in the type of sums, which the initial value fixes."""
+    compute, how = device.library("cuda.compute"), form(task)
+    out = device.empty(how.shape, np.dtype(how.dtype))
+    make = compute.make_exclusive_scan if is_exclusive(task) else compute.make_inclusive_scan
+    arrays, given = {"d_in": task.x, "d_out": out}, {"op": compute.OpKind.PLUS, "init_value": np.zeros(1, how.dtype)}
+    scan = by_cub(device, make(**arrays, **given), "scan", arrays, num_items=task.meta.size, **given)
+    return Plan((scan,), {task.meta.kind: out})
 
 
 def _axis(task: Task) -> int:

@@ -1,4 +1,5 @@
-"""Batched transforms on the CPU, and CuPy's: the tiles are gathered unless they are contiguous, then transformed."""
+"""Batched transforms on the CPU, and by GPU libraries: tiles are gathered unless they are contiguous, then
+transformed."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import numpy as np
 from gpu_ops.filters.fft.batch import Batch, largest, spectra
 from gpu_ops.filters.fft.cpu.host import loops
 from gpu_ops.filters.fft.forms import complex_type, real_type
-from gpu_ops.filters.kit.torch_calls import on_tensors
+from gpu_ops.filters.kit.library_calls import by_cufft, on_tensors
 from gpu_ops.plan import Call, Device, DeviceArray, Plan, Step
 from gpu_ops.progress import stage
 from gpu_ops.task import Task
@@ -28,6 +29,7 @@ NUMPY = "What most Python programs call: pocketfft with mixed radices on one cor
 SCIPY = "The same algorithm on all cores with SIMD."
 CUFFT = "The library's own transforms (cuFFT), planned in advance for exactly these lines."
 TORCH = "cuFFT as torch.fft calls it."
+NVMATH = "cuFFT by nvmath-python's bindings, with a plan made in advance."
 
 
 def gather(x: Array, batch: Batch, out: Array) -> None:
@@ -152,6 +154,11 @@ def torch(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -
     return on_tensors(device, lambda x, out: (many if batch.rank == 2 else one)(x, out=out))
 
 
+def nvmath(device: Device, batch: Batch, tiles: DeviceArray, bins: DeviceArray) -> Transform:
+    """cuFFT's transforms by a plan of nvmath-python."""
+    return by_cufft(device, tiles, bins, batch.rank)
+
+
 serial, parallel = partial(compiled, False), partial(compiled, True)
 HOSTS = (
     Variant("serial", "CPU, one core", SERIAL, partial(plan, serial), "cpu", source="S2", largest=largest),
@@ -162,4 +169,5 @@ HOSTS = (
 GPU_LIBRARIES = (
     Variant("cupy", "cuFFT (CuPy)", CUFFT, partial(plan, cufft), "cuda", library="cupy", largest=largest),
     Variant("torch", "torch.fft", TORCH, partial(plan, torch), "cuda", library="torch", largest=largest),
+    Variant("nvmath", "cuFFT (nvmath)", NVMATH, partial(plan, nvmath), "cuda", library="nvmath", largest=largest),
 )

@@ -11,8 +11,8 @@ import numpy as np
 from gpu_ops.filters.fft import limits
 from gpu_ops.filters.fft.cpu.plans import Transform, plan1d, plan2d, plan_mask
 from gpu_ops.filters.fft.parameters import RESULTS1D, RESULTS2D
+from gpu_ops.filters.kit.library_calls import on_tensors
 from gpu_ops.filters.kit.rules import not_with
-from gpu_ops.filters.kit.torch_calls import on_tensors
 from gpu_ops.plan import Device, Plan
 from gpu_ops.types import Rule, Variant
 
