@@ -9,7 +9,7 @@ import numpy as np
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
 from gpu_ops.filters.conv3x3.plans import Passes
 from gpu_ops.filters.kit.planning import PlanContext
-from gpu_ops.filters.kit.registers import WARP, exchanges, launch_bound, rows_aligned, values_across
+from gpu_ops.filters.kit.registers import WARP, exchanges, launch_bound, row_step, rows_aligned, values_across
 from gpu_ops.plan import DeviceArray, Launch, Plan
 
 
@@ -25,6 +25,7 @@ def rows(ctx: PlanContext) -> Plan:
         ROWS=ctx.knobs["rows"],
         THREADS=launch_bound(WARP * ctx.knobs["block_y"]),
         ALIGNED=rows_aligned(*row),
+        STEP=row_step(*row),
         EXCHANGE=exchanges(*row, WARP),
         BYTES=int(taps is not None),
         DIVISION=division,

@@ -86,10 +86,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
     const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
     if ((!EXCHANGE && e >= columns) || top >= height) return;  // lanes that exchange words stay together
 
-    const T* begins[LINES];
-    begins_of(x, top - 1, height, columns, begins);
     Span spans[LINES];
-    fetch(begins, e, width, spans);
+    fetch_rows(x, top - 1, height, e, width, spans);
 
     W sums[ROWS][VECTOR];
     #pragma unroll

@@ -19,6 +19,7 @@ constexpr int FIRST = REACH - HALO;         // the first value that is used
 // How far a row must extend beyond a thread's vector: the aligned vectors that contain the words on the right may end
 // later. Those on the left begin inside the image, which is aligned.
 constexpr int BEYOND = ALIGNED ? REACH : REACH + VECTOR - 1;
+constexpr int VECTORS_OF_SPAN = (16 - (int)sizeof(T) + 4 * WORDS + 15) / 16; // at any position
 
 struct Span {
     unsigned int word[WORDS];
@@ -103,10 +104,21 @@ __device__ __forceinline__ void side(const T* __restrict__ from, unsigned int* t
     }
 }
 
-// Moves words to the front: by two and by one word, as bits 3 and 2 of `bytes` say, and where elements are smaller than
-// a word by bytes as well. The first COUNT words are right.
+// Words `first` to `first` + COUNT - 1, moved to the front by 0 to 3 bytes.
 template <int COUNT, int ALL>
-__device__ __forceinline__ void shift_words(unsigned int (&word)[ALL], int bytes)
+__device__ __forceinline__ void take_words(
+    const unsigned int (&word)[ALL], int first, int bytes, unsigned int (&to)[COUNT])
+{
+    #pragma unroll
+    for (int k = 0; k < COUNT; ++k) {
+        const unsigned int low = first + k < ALL ? word[first + k] : 0, high = first + k + 1 < ALL ? word[first + k + 1] : 0;
+        to[k] = sizeof(T) < 4 ? __funnelshift_r(low, high, 8 * bytes) : low;
+    }
+}
+
+// COUNT words from byte `bytes` of `word` on, which is 0 to 15: selections move words by two and by one.
+template <int COUNT, int ALL>
+__device__ __forceinline__ void select_words(unsigned int (&word)[ALL], int bytes, unsigned int (&to)[COUNT])
 {
     if (sizeof(T) < 16 && bytes & 8) {
         #pragma unroll
@@ -116,28 +128,19 @@ __device__ __forceinline__ void shift_words(unsigned int (&word)[ALL], int bytes
         #pragma unroll
         for (int k = 0; k < ALL - 1; ++k) word[k] = word[k + 1];
     }
-    if (sizeof(T) < 4) {
-        #pragma unroll
-        for (int k = 0; k < COUNT; ++k) word[k] = __funnelshift_r(word[k], word[k + 1 < ALL ? k + 1 : k], 8 * (bytes & 3));
-    }
+    take_words(word, 0, bytes & 3, to);
 }
 
-// A whole span at any address, from the aligned vectors that contain it.
-__device__ __forceinline__ void shifted(const T* __restrict__ from, unsigned int* to)
+// The same where all lanes of a warp have the same position and all words are there: a branch costs less than selections.
+template <int COUNT, int ALL>
+__device__ __forceinline__ void branch_words(const unsigned int (&word)[ALL], int bytes, unsigned int (&to)[COUNT])
 {
-    constexpr int MOST = (16 - (int)sizeof(T) + 4 * WORDS + 15) / 16;
-    const int phase = (size_t)from & 15;
-    const uint4* vectors = (const uint4*)((const unsigned char*)from - phase);
-    unsigned int word[4 * MOST];
-    #pragma unroll
-    for (int k = 0; k < MOST; ++k) {
-        // Uniform across a warp, and for all vectors but the last always true.
-        const uint4 four = phase + 4 * WORDS > 16 * k ? vectors[k] : make_uint4(0, 0, 0, 0);
-        word[4 * k] = four.x, word[4 * k + 1] = four.y, word[4 * k + 2] = four.z, word[4 * k + 3] = four.w;
+    switch (bytes / 4) {
+    case 0: take_words(word, 0, bytes & 3, to); break;
+    case 1: take_words(word, 1, bytes & 3, to); break;
+    case 2: take_words(word, 2, bytes & 3, to); break;
+    default: take_words(word, 3, bytes & 3, to);
     }
-    shift_words<WORDS>(word, phase);
-    #pragma unroll
-    for (int k = 0; k < WORDS; ++k) to[k] = word[k];
 }
 
 // `index` mapped into a row; it is at most REACH before the row or anywhere beyond. -1 for zero.
@@ -183,19 +186,15 @@ __device__ __forceinline__ bool is_inside(Index e, Index columns)
     return e >= REACH && e + VECTOR + BEYOND <= columns;
 }
 
-// The span at element e, which is inside the row.
+// The span at element e, which is inside an aligned row.
 __device__ __forceinline__ void fetch_inside(const T* __restrict__ at, Span& span)
 {
-    if (ALIGNED) {
-        four(at, span.word + SIDE);
-        side(at - REACH, span.word);
-        side(at + VECTOR, span.word + SIDE + 4);
-    } else {
-        shifted(at - REACH, span.word);
-    }
+    four(at, span.word + SIDE);
+    side(at - REACH, span.word);
+    side(at + VECTOR, span.word + SIDE + 4);
 }
 
-// The spans at element e of COUNT rows; rows[v] is where row v begins, see begins_of.
+// The spans at element e of COUNT aligned rows; rows[v] is where row v begins, see begins_of.
 template <int COUNT, typename Index>
 __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, Index width, Span (&spans)[COUNT])
 {
@@ -208,7 +207,7 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
             if (!is_zero(rows[v])) fetch_inside(rows[v] + e, spans[v]);
         return;
     }
-    if (!ALIGNED || (RAGGED && e + VECTOR > columns)) {
+    if (RAGGED && e + VECTOR > columns) {
         gather<0, WORDS>(rows, e, width, spans);
         return;
     }
@@ -222,6 +221,140 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
     }
     if (!left) gather<0, SIDE>(rows, e, width, spans);
     if (!right) gather<SIDE + 4, WORDS>(rows, e, width, spans);
+}
+
+// Replaces value `i` of the spans of COUNT rows; all values of a span are possible.
+template <int COUNT>
+__device__ __forceinline__ void replace(Span (&spans)[COUNT], int i, const T (&values)[COUNT])
+{
+    constexpr int BITS = 8 * sizeof(T);
+    const int byte = (FIRST + i) * (int)sizeof(T);
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) {
+        unsigned int part[2] = {};
+        pack(part, 0, values[v]);
+        const unsigned int mask = BITS < 32 ? ((1u << BITS % 32) - 1) << 8 * (byte & 3) : 0xffffffffu;
+        const unsigned int bits = BITS < 32 ? part[0] << 8 * (byte & 3) : part[0];
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) {
+            const unsigned int old = spans[v].word[k], other = BITS == 64 && k == byte / 4 + 1 ? part[1] : old;
+            spans[v].word[k] = k == byte / 4 ? (old & ~mask) | bits : other;
+        }
+    }
+}
+
+// The vectors of a row that contain a span, `phase` bytes after the first one. All are inside the image.
+__device__ __forceinline__ void shifted(const uint4* __restrict__ vectors, int phase, unsigned int (&to)[WORDS])
+{
+    unsigned int word[4 * VECTORS_OF_SPAN] = {};
+    const int first = phase / 4, last = (phase + 4 * WORDS - 1) / 4;
+    #pragma unroll
+    for (int k = 0; k < VECTORS_OF_SPAN; ++k) {
+        const bool low = first <= 4 * k + 1 && last >= 4 * k, high = first <= 4 * k + 3 && last >= 4 * k + 2;
+        if (low && high) {
+            const uint4 four = vectors[k];
+            word[4 * k] = four.x, word[4 * k + 1] = four.y, word[4 * k + 2] = four.z, word[4 * k + 3] = four.w;
+        } else if (low || high) {
+            const uint2 two = ((const uint2*)(vectors + k))[high];
+            word[4 * k + 2 * high] = two.x, word[4 * k + 2 * high + 1] = two.y;
+        }
+    }
+    take_words(word, first, phase & 3, to);
+}
+
+// A span at any address from aligned vectors, without those outside the image.
+__device__ __forceinline__ void shifted_inside(
+    const T* __restrict__ x, const T* __restrict__ end, const T* __restrict__ from, unsigned int (&to)[WORDS])
+{
+    const int phase = (size_t)from & 15;
+    const uint4* vectors = (const uint4*)((const unsigned char*)from - phase);
+    unsigned int word[4 * VECTORS_OF_SPAN];
+    #pragma unroll
+    for (int k = 0; k < VECTORS_OF_SPAN; ++k) {
+        const bool inside = vectors + k >= (const uint4*)x && vectors + k + 1 <= (const uint4*)end;
+        const uint4 four = inside ? vectors[k] : make_uint4(0, 0, 0, 0);
+        word[4 * k] = four.x, word[4 * k + 1] = four.y, word[4 * k + 2] = four.z, word[4 * k + 3] = four.w;
+    }
+    select_words(word, phase, to);
+}
+
+// Replaces values of the spans at element e of COUNT rows: those beyond the edges, by BORDER, and the last `tail` of a row.
+template <int COUNT>
+__device__ __forceinline__ void fill_edges(
+    const T* const (&rows)[COUNT], int e, int width, int tail, Span (&spans)[COUNT])
+{
+    const int columns = width * CHANNELS;
+    // In a loop: see gather.
+    #pragma unroll 1
+    for (int j = 0; j < 2 * HALO + tail; ++j) {
+        const int at = j < HALO ? j - HALO : columns + j - HALO - tail, i = at - e + HALO;
+        if (i < 0 || i >= VALUES || (j >= HALO && at < 0)) continue;
+        const int index = index_of(at, width);
+        T values[COUNT];
+        #pragma unroll
+        for (int v = 0; v < COUNT; ++v) values[v] = index < 0 || is_zero(rows[v]) ? (T)0 : rows[v][index];
+        replace(spans, i, values);
+    }
+}
+
+__device__ constexpr int common_factor(int a, int b) { return b ? common_factor(b, a % b) : a; }
+
+// The spans at element e of COUNT rows that are not aligned, from row `top` on.
+template <int COUNT>
+__device__ __forceinline__ void fetch_shifted(
+    const T* __restrict__ x, int top, int height, int e, int width, Span (&spans)[COUNT])
+{
+    const int columns = width * CHANNELS;
+    const bool edge = e < HALO || e + VECTOR + HALO > columns;
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) spans[v] = Span{};
+    if (e >= columns) return;
+    const T* rows[COUNT];
+    if ((long long)top * columns < REACH + VECTOR || (long long)(height - top - COUNT) * columns < BEYOND + VECTOR) {
+        const T* const end = x + (long long)height * columns;
+        begins_of(x, top, height, columns, rows);
+        #pragma unroll
+        for (int v = 0; v < COUNT; ++v)
+            if (!is_zero(rows[v])) shifted_inside(x, end, rows[v] + e - REACH, spans[v].word);
+        if (edge || e + VECTOR + BEYOND > columns) fill_edges(rows, e, width, min(VECTOR - 1, columns), spans);
+        return;
+    }
+    // All vectors that contain a part of a span are inside the image, also at the edges of rows. Rows begin STEP bytes
+    // later in their vectors than the previous ones, so the position of the first row is that of all: for each of its
+    // values there is a branch, which shifts by constants.
+    const T* const first = x + (long long)top * columns;
+    constexpr int APART = STEP * (COUNT - 2 * (HALO / CHANNELS)) % 16, PHASES = 16 / common_factor(16, APART);
+    const int phase = (size_t)(first + e - REACH) & 15;
+    const unsigned char* const vectors = (const unsigned char*)(first + e - REACH) - phase;
+    #pragma unroll
+    for (int k = 0; k < PHASES; ++k) {
+        const int known = (APART * k - STEP * (HALO / CHANNELS) - 4 * SIDE & 15);
+        if (phase != known) continue;
+        #pragma unroll
+        for (int v = 0; v < COUNT; ++v) {
+            const int own = (known + v * STEP) % 16;
+            const long long at = (long long)v * columns * (int)sizeof(T) + known - own;
+            shifted((const uint4*)(vectors + at), own, spans[v].word);
+        }
+    }
+    if (!edge) return;
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) rows[v] = first + (long long)v * columns;
+    fill_edges(rows, e, width, 0, spans);
+}
+
+// The spans at element e of COUNT rows of an image, from row `top` on; rows and values beyond an edge by BORDER.
+template <int COUNT>
+__device__ __forceinline__ void fetch_rows(
+    const T* __restrict__ x, int top, int height, int e, int width, Span (&spans)[COUNT])
+{
+#if ALIGNED
+    const T* rows[COUNT];
+    begins_of(x, top, height, width * CHANNELS, rows);
+    fetch(rows, e, width, spans);
+#else
+    fetch_shifted(x, top, height, e, width, spans);
+#endif
 }
 
 // The number of the vector of thread t of a row. With EXCHANGE the last lane of a warp has the vector of the next warp's
@@ -247,24 +380,55 @@ __device__ __forceinline__ void put_some(T* __restrict__ at, int count, const un
     }
 }
 
+// Stores the first (HEAD 0) or the last (HEAD 1) `bytes` bytes of an aligned vector, in aligned pieces: at most one of
+// each size.
+template <int HEAD>
+__device__ __forceinline__ void put_part(T* __restrict__ vector, int bytes, const unsigned int (&word)[4])
+{
+    unsigned char* const at = (unsigned char*)vector;
+    if (bytes & 8) *(uint2*)(at + 8 * HEAD) = HEAD ? make_uint2(word[2], word[3]) : make_uint2(word[0], word[1]);
+    if (sizeof(T) < 8 && bytes & 4) {
+        const int place = HEAD ? 16 - (bytes & 12) : bytes & 8;
+        *(unsigned int*)(at + place) = HEAD ? (place == 4 ? word[1] : word[3]) : (place == 8 ? word[2] : word[0]);
+    }
+    if (sizeof(T) < 4 && bytes & 3) {
+        // The rest is in one word: the first bytes of it, or the last.
+        const int place = HEAD ? 15 - (bytes & 12) : bytes & 12;
+        unsigned int rest = place & 8 ? (place & 4 ? word[3] : word[2]) : (place & 4 ? word[1] : word[0]);
+        if (HEAD) rest = rest >> 8 * (4 - (bytes & 3));
+        unsigned char* to = at + (HEAD ? 16 - (bytes & 15) : place);
+        if (HEAD && bytes & 1) *to++ = (unsigned char)rest, rest >>= 8;
+        if (bytes & 2) *(unsigned short*)to = (unsigned short)rest, to += 2, rest >>= 16;
+        if (!HEAD && bytes & 1) *to = (unsigned char)rest;
+    }
+}
+
 // For all lanes of a warp: stores the aligned vectors of a row. Each begins `lead` elements after a lane's own, and
-// ends in the next lane's.
+// ends in the next lane's; the first lane of a row stores the elements before its first vector as well.
 template <typename Index>
 __device__ __forceinline__ void put_exchanged(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
 {
     const int bytes = -(int)(size_t)row & 15, lead = bytes / (int)sizeof(T);
-    unsigned int both[8];
+    unsigned int both[8], vector[4];
     #pragma unroll
     for (int k = 0; k < 4; ++k) both[k] = word[k], both[k + 4] = __shfl_down_sync(0xffffffffu, word[k], 1);
-    shift_words<4>(both, bytes);
-    if (e == 0) put_some(row, min(lead, (int)columns), word);
+    branch_words(both, bytes, vector);
+    if (e == 0) {
+        if (columns < VECTOR) {
+            put_some(row, (int)columns, word);
+            return;
+        }
+        const unsigned int own[8] = {0, 0, 0, 0, word[0], word[1], word[2], word[3]};
+        unsigned int head[4];
+        branch_words(own, bytes, head);
+        put_part<1>(row + lead - VECTOR, bytes, head);
+    }
     const Index begin = e + lead;
     if (threadIdx.x % 32 == 31 || begin >= columns) return;
-    const unsigned int shifted[4] = {both[0], both[1], both[2], both[3]};
     if (begin + VECTOR <= columns)
-        *(uint4*)(row + begin) = make_uint4(shifted[0], shifted[1], shifted[2], shifted[3]);
+        *(uint4*)(row + begin) = make_uint4(vector[0], vector[1], vector[2], vector[3]);
     else
-        put_some(row + begin, (int)(columns - begin), shifted);
+        put_part<0>(row + begin, (int)(columns - begin) * (int)sizeof(T), vector);
 }
 
 // Stores VECTOR packed results from element e of a row on, only those inside the row.

@@ -26,10 +26,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_rows(
     const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
     if ((!EXCHANGE && e >= columns) || top >= height) return;  // lanes that exchange words stay together
 
-    const T* begins[LINES];
-    begins_of(x, top - WINDOW / 2, height, columns, begins);
     Span spans[LINES];
-    fetch(begins, e, width, spans);
+    fetch_rows(x, top - WINDOW / 2, height, e, width, spans);
 
     A across[LINES][VECTOR];
     #pragma unroll

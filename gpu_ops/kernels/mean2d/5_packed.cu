@@ -68,10 +68,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_packed(
     const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
     if ((!EXCHANGE && e >= columns) || top >= height) return;  // lanes that exchange words stay together
 
-    const T* begins[LINES];
-    begins_of(x, top - 1, height, columns, begins);
     Span spans[LINES];
-    fetch(begins, e, width, spans);
+    fetch_rows(x, top - 1, height, e, width, spans);
 
     // Vertical sums first, a whole word at a time: adding a row is one instruction per pair.
     #pragma unroll
