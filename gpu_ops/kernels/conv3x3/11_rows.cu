@@ -24,12 +24,12 @@ __constant__ int taps[3];
 __constant__ W weights[9];
 #endif
 
-// A sum that includes the bias, as a sample: clamped to 0 … most = (top + 1) * divisor - 1, so that its quotient fits.
-// DIVISION 1: by 1; 2: the upper half of a product with magic = 2^32 / divisor, rounded up; 0: any other division.
-__device__ __forceinline__ T finish_whole(int sum, unsigned int magic, int most)
+// A sum that includes the bias, as a sample. DIVISION 1: by 1; 2: the upper half of a product with magic = 2^32 /
+// divisor, rounded up; 3: by 2^magic; 0: any other division. The quotient of a sum whose quotient is not a sample is
+// outside the range of samples on the same side, and clamped.
+__device__ __forceinline__ int divided(int sum, int magic)
 {
-    const unsigned int n = min(max(sum, 0), most);
-    return (T)(DIVISION == 2 ? __umulhi(n, magic) : n);
+    return DIVISION == 2 ? __mulhi(sum, magic) : DIVISION == 3 ? sum >> magic : sum;
 }
 
 #if BYTES
@@ -40,31 +40,59 @@ __device__ __forceinline__ int dot(unsigned int bytes, int by, int sum)
     return sum;
 }
 
-// Bytes i, i + CHANNELS and i + 2 * CHANNELS of a span in one word, and a fourth byte that the taps ignore: one
-// permutation if the three are in two neighbouring words, else two.
-__device__ __forceinline__ unsigned int three(const Span& span, int i)
+// Two sums clamped to bytes, below the lower half of `above`.
+__device__ __forceinline__ unsigned int two_bytes(int low, int high, unsigned int above)
 {
-    const int a = FIRST + i, b = a + CHANNELS, c = b + CHANNELS, base = a / 4 * 4;
-    if (c < base + 8) {
-        const unsigned int next = span.word[a / 4 + 1 < WORDS ? a / 4 + 1 : a / 4];
-        return __byte_perm(span.word[a / 4], next, (a - base) | (b - base) << 4 | (c - base) << 8);
-    }
-    const unsigned int two = __byte_perm(span.word[a / 4], span.word[b / 4], a % 4 | (4 + b % 4) << 4);
-    return __byte_perm(two, span.word[c / 4], 0x0010 | (4 + c % 4) << 8);
+    unsigned int word;
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(word) : "r"(high), "r"(low), "r"(above));
+    return word;
 }
-#endif
+
+// The results of rows `o` and `o` + 1, from four lines. A byte of each line makes a word, which serves both rows with
+// the weights of a column, and three columns; the neighbouring values along a line are other words.
+__device__ __forceinline__ void two_rows(
+    const Span (&spans)[LINES], int o, int bias, int magic, unsigned int (&words)[2][4])
+{
+    unsigned int column[4 * WORDS];
+    #pragma unroll
+    for (int k = 0; k < WORDS; ++k) {
+        const unsigned int a = spans[o].word[k], b = spans[o + 1].word[k], c = spans[o + 2].word[k];
+        const unsigned int d = o + 3 < LINES ? spans[o + 3 < LINES ? o + 3 : o].word[k] : 0;
+        const unsigned int above = __byte_perm(a, b, 0x5140), below = __byte_perm(c, d, 0x5140);
+        const unsigned int above2 = __byte_perm(a, b, 0x7362), below2 = __byte_perm(c, d, 0x7362);
+        column[4 * k] = __byte_perm(above, below, 0x5410), column[4 * k + 1] = __byte_perm(above, below, 0x7632);
+        column[4 * k + 2] = __byte_perm(above2, below2, 0x5410), column[4 * k + 3] = __byte_perm(above2, below2, 0x7632);
+    }
+    #pragma unroll
+    for (int row = 0; row < 2; ++row) {
+        #pragma unroll
+        for (int k = 0; k < 4; ++k) {
+            int sums[4];
+            #pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                sums[i] = bias;
+                #pragma unroll
+                for (int u = 0; u < 3; ++u)
+                    sums[i] = dot(column[FIRST + 4 * k + i + u * CHANNELS], taps[u] << 8 * row, sums[i]);
+                sums[i] = divided(sums[i], magic);
+            }
+            words[row][k] = two_bytes(sums[0], sums[1], two_bytes(sums[2], sums[3], 0));
+        }
+    }
+}
+#else
+// A sum as a sample.
+__device__ __forceinline__ T finished(W sum, W bias, W divisor, W offset, int magic)
+{
+    if (!DIVISION) return finish(sum, bias, divisor, offset);
+    return (T)min(max(divided((int)sum, magic), 0), (int)(T)-1);
+}
 
 // Adds row v of LINES rows to the sums of the results that contain it: result row o uses weight row v - o.
 __device__ __forceinline__ void add_line(const Span& span, int v, W (&sums)[ROWS][VECTOR])
 {
     #pragma unroll
     for (int i = 0; i < VECTOR; ++i) {
-#if BYTES
-        const unsigned int bytes = three(span, i);
-        #pragma unroll
-        for (int o = 0; o < ROWS; ++o)
-            if (o <= v && v < o + 3) sums[o][i] = dot(bytes, taps[v - o], sums[o][i]);
-#else
         #pragma unroll
         for (int u = 0; u < 3; ++u) {
             const T value = value_of(span, i + u * CHANNELS);
@@ -72,14 +100,13 @@ __device__ __forceinline__ void add_line(const Span& span, int v, W (&sums)[ROWS
             for (int o = 0; o < ROWS; ++o)
                 if (o <= v && v < o + 3) sums[o][i] = add_product(sums[o][i], weights[3 * (v - o) + u], value);
         }
-#endif
     }
 }
+#endif
 
 // The bound limits the registers that the compiler may use per thread.
 extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
-    const T* __restrict__ x, T* __restrict__ y, W bias, W divisor, W offset, unsigned int magic, int most, int height,
-    int width)
+    const T* __restrict__ x, T* __restrict__ y, W bias, W divisor, W offset, int magic, int height, int width)
 {
     const int columns = width * CHANNELS;
     const int e = vector_of(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
@@ -89,6 +116,18 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
     Span spans[LINES];
     fetch_rows(x, top - 1, height, e, width, spans);
 
+#if BYTES
+    #pragma unroll
+    for (int o = 0; o < ROWS; o += 2) {
+        unsigned int words[2][4];
+        two_rows(spans, o, (int)bias, magic, words);
+        #pragma unroll
+        for (int row = 0; row < 2 && o + row < ROWS; ++row) {
+            if (top + o + row >= height) return;
+            put_words(y + (long long)(top + o + row) * columns, e, columns, words[row]);
+        }
+    }
+#else
     W sums[ROWS][VECTOR];
     #pragma unroll
     for (int o = 0; o < ROWS; ++o) {
@@ -104,8 +143,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
         if (top + o >= height) return;
         T results[VECTOR];
         #pragma unroll
-        for (int i = 0; i < VECTOR; ++i)
-            results[i] = DIVISION ? finish_whole(sums[o][i], magic, most) : finish(sums[o][i], bias, divisor, offset);
+        for (int i = 0; i < VECTOR; ++i) results[i] = finished(sums[o][i], bias, divisor, offset, magic);
         put(y + (long long)(top + o) * columns, e, columns, results);
     }
+#endif
 }
