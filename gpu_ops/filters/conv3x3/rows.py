@@ -25,7 +25,7 @@ def rows(ctx: PlanContext) -> Plan:
         ROWS=ctx.knobs["rows"],
         THREADS=launch_bound(WARP * ctx.knobs["block_y"]),
         ALIGNED=rows_aligned(*row),
-        STEP=row_step(*row),
+        ROW_STEP=row_step(*row),
         EXCHANGE=exchanges(*row, WARP),
         BYTES=int(taps is not None),
         DIVISION=division,

@@ -63,7 +63,7 @@ def image(ctx: PlanContext) -> Plan:
     threads, rows, block = ctx.knobs["block"], ctx.knobs["rows"], block_shape(ctx.knobs["block"])
     how = {"WINDOW": ctx.params["window"], "ROWS": rows, "THREADS": launch_bound(threads)}
     row = ctx.columns, ctx.dtype.itemsize
-    how |= {"ALIGNED": rows_aligned(*row), "STEP": row_step(*row), "EXCHANGE": exchanges(*row, block[0])}
+    how |= {"ALIGNED": rows_aligned(*row), "ROW_STEP": row_step(*row), "EXCHANGE": exchanges(*row, block[0])}
     kernel = ctx.kernel(**defines(ctx), **how)
     grid = grid2d(ctx.height, ctx.columns, (values_across(*row, block[0]), block[1] * rows))
     args = (ctx.x, ctx.out, np.int32(ctx.height), np.int32(ctx.width))

@@ -319,20 +319,20 @@ __device__ __forceinline__ void fetch_shifted(
         if (edge || e + VECTOR + BEYOND > columns) fill_edges(rows, e, width, min(VECTOR - 1, columns), spans);
         return;
     }
-    // All vectors that contain a part of a span are inside the image, also at the edges of rows. Rows begin STEP bytes
+    // All vectors that contain a part of a span are inside the image, also at the edges of rows. Rows begin ROW_STEP bytes
     // later in their vectors than the previous ones, so the position of the first row is that of all: for each of its
     // values there is a branch, which shifts by constants.
     const T* const first = x + (long long)top * columns;
-    constexpr int APART = STEP * (COUNT - 2 * (HALO / CHANNELS)) % 16, PHASES = 16 / common_factor(16, APART);
+    constexpr int APART = ROW_STEP * (COUNT - 2 * (HALO / CHANNELS)) % 16, PHASES = 16 / common_factor(16, APART);
     const int phase = (size_t)(first + e - REACH) & 15;
     const unsigned char* const vectors = (const unsigned char*)(first + e - REACH) - phase;
     #pragma unroll
     for (int k = 0; k < PHASES; ++k) {
-        const int known = (APART * k - STEP * (HALO / CHANNELS) - 4 * SIDE & 15);
+        const int known = (APART * k - ROW_STEP * (HALO / CHANNELS) - 4 * SIDE & 15);
         if (phase != known) continue;
         #pragma unroll
         for (int v = 0; v < COUNT; ++v) {
-            const int own = (known + v * STEP) % 16;
+            const int own = (known + v * ROW_STEP) % 16;
             const long long at = (long long)v * columns * (int)sizeof(T) + known - own;
             shifted((const uint4*)(vectors + at), own, spans[v].word);
         }
