@@ -51,7 +51,9 @@ ROWS = (
     "Row streaming without tile or barrier: each thread has a few rows of 16 bytes in registers, and sums each "
     "row once."
 )
-PACKED = "Two bytes per addition, as pairs of 16-bit sums in a word; the results are packed into words again."
+PACKED = (
+    "A thread walks down its rows and loads the next ones meanwhile; one dot product sums the bytes of three rows."
+)
 
 RING = "Running sums of rows and columns in one pass, with a ring buffer of row sums: any window costs the same."
 
@@ -94,9 +96,9 @@ ON_IMAGES = (
         shapes=WIDE,
     ),
     cuda(
-        *("mean2d/5_packed.cu", "packed bytes", PACKED, fast.image),
+        *("mean2d/5_packed.cu", "packed bytes", PACKED, fast.packed),
         *fast.PACKED_RULES,
-        knobs=(BLOCK, rows_knob(5, 2, 4, 5)),
+        knobs=(fast.WARPS, fast.DOWN),
         source="S1, S4",
         counts=EDGE_LOADS,
         shapes=WIDE,
