@@ -17,9 +17,6 @@ FREE_THREADS = 256
 """With up to this number of threads per block, each can have the maximum number of registers per thread."""
 
 
-DOWN_WARPS = 24
-"""Resident warps of a multiprocessor that walk down their rows: their registers suffice for so many."""
-
 EDGE_LOADS = Counts(
     uncounted=(
         "threads at the edges load single values, those of unaligned rows words: the counts depend on the compiled code"
@@ -62,13 +59,6 @@ def values_across(columns: int, itemsize: int, across: int) -> int:
     warp stores none: it has the vector of the next warp's first lane."""
     lanes = across - across // WARP if exchanges(columns, itemsize, across) else across
     return lanes * vector_of(itemsize)
-
-
-def rows_down(height: int, warps: int, most: int, multiprocessors: int) -> int:
-    """Rows that a thread walks down, an even number up to `most`, where `warps` store a row: as few as keep all warps
-    resident at once, because each loads two rows more."""
-    rows = -(-height * warps // (DOWN_WARPS * multiprocessors))
-    return min(max(rows + rows % 2, 2), most)
 
 
 def halo_fits(window: Callable[[Task], int], most: int, never: Choices = NOTHING) -> Rule:

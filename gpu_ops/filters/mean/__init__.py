@@ -51,9 +51,7 @@ ROWS = (
     "Row streaming without tile or barrier: each thread has a few rows of 16 bytes in registers, and sums each "
     "row once."
 )
-PACKED = (
-    "A thread walks down its rows and loads the next ones meanwhile; one dot product sums the bytes of three rows."
-)
+PACKED = "Bytes of four rows in a word: a dot product sums three of them; the results are packed into words again."
 
 RING = "Running sums of rows and columns in one pass, with a ring buffer of row sums: any window costs the same."
 
@@ -96,9 +94,9 @@ ON_IMAGES = (
         shapes=WIDE,
     ),
     cuda(
-        *("mean2d/5_packed.cu", "packed bytes", PACKED, fast.packed),
+        *("mean2d/5_packed.cu", "packed bytes", PACKED, fast.image),
         *fast.PACKED_RULES,
-        knobs=(fast.WARPS, fast.DOWN),
+        knobs=(BLOCK, rows_knob(4, 2, 4)),
         source="S1, S4",
         counts=EDGE_LOADS,
         shapes=WIDE,

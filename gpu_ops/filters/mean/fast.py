@@ -18,13 +18,11 @@ from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.kit.registers import (
     VECTOR_BYTES,
-    WARP,
     exchanges,
     halo_fits,
     launch_bound,
     row_step,
     rows_aligned,
-    rows_down,
     values_across,
     vector_of,
 )
@@ -72,34 +70,6 @@ def image(ctx: PlanContext) -> Plan:
     return ctx.plan(Launch(kernel, grid, (*block, 1), args, name=ctx.variant))
 
 
-WARPS = Param("block", 128, choices=(32, 64, 128, 256, 512), tries=(64, 128), unit="threads", help="threads per block")
-DOWN = Param(
-    "rows",
-    32,
-    choices=(2, 4, 8, 16, 32, 64),
-    tries=(2, 32),
-    unit="rows",
-    help="rows that a thread walks down, at most; fewer where an image would not occupy all multiprocessors",
-)
-
-
-def packed(ctx: PlanContext) -> Plan:
-    """An image of bytes by threads that walk down their rows."""
-    threads, down, row = ctx.knobs["block"], _down(ctx.task), (ctx.columns, 1)
-    how = {"CHANNELS": ctx.channels, "BORDER": ctx.border, "ALIGNED": rows_aligned(*row), "THREADS": launch_bound(threads)}
-    grid = grid2d(ctx.height, ctx.columns, (values_across(*row, WARP), threads // WARP * down))
-    args = (ctx.x, ctx.out, np.int32(ctx.height), np.int32(ctx.width), np.int32(down))
-    loops = {"pairs of rows": -(-min(down, ctx.height) // 2)}
-    return ctx.plan(Launch(ctx.kernel(**how), grid, (WARP, threads // WARP, 1), args, name="packed", loops=loops))
-
-
-def _down(task: Task) -> int:
-    """Rows of a thread."""
-    (height, width), channels = task.meta.shape[:2], task.meta.channels
-    warps = -(-width * channels // values_across(width * channels, 1, WARP))
-    return rows_down(height, warps, task.knobs["rows"], task.limits.multiprocessors)
-
-
 _BLOCKS_FIT = blocks_fit(
     lambda task: block_shape(task.knobs["block"])[1] * task.knobs["rows"], "a larger block or more rows per thread"
 )
@@ -115,7 +85,7 @@ ROWS_RULES = (
 PACKED_RULES = (
     not_of("uint16", "float32", "float64", words="it adds bytes, not {meta.dtype}"),
     Rule(lambda task: window_of(task) != 3, "it is made for window 3, not {window}", {"param window": (13, 63)}),
-    blocks_fit(lambda task: task.knobs["block"] // WARP * _down(task), "a larger block or more rows per thread"),
+    _BLOCKS_FIT,
 )
 
 

@@ -1,11 +1,11 @@
 // What:    3x3 convolution of an image, ROWS rows of 16 bytes per thread, in registers
 // Idea:    row streaming in registers: no tile and no barrier. A thread loads ROWS + 2 rows of 16 bytes and the
 //          neighbouring words, all loads in flight at once, and each row contributes to three results. For bytes and
-//          small integer weights one dp4a computes three products and three sums, and a multiplication replaces the
-//          division where that is exact
+//          small integer weights one dp4a computes three products and three sums, and a multiplication or a shift
+//          replaces the division where that is exact
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
-//          width * CHANNELS samples are a multiple of 16 bytes; weights: the symbol, rows first, or for dp4a its rows as
-//          bytes of taps
+//          width * CHANNELS samples are a multiple of 16 bytes; ROW_STEP: the bytes by which a row begins later in a
+//          vector than the previous one; weights: the symbol, rows first, or for dp4a its columns as bytes of taps
 // Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS; with
 //          EXCHANGE blocks are whole warps wide, and a warp stores 31 vectors of a row
 // Traffic: at least 1 sample read and 1 written per value; the two rows between threads come from the caches
@@ -14,7 +14,7 @@
 
 #define HALO CHANNELS
 #define RAGGED !ALIGNED
-#include "row_span.cuh"
+#include "byte_columns.cuh"
 
 constexpr int LINES = ROWS + 2;
 
@@ -33,13 +33,6 @@ __device__ __forceinline__ int divided(int sum, int magic)
 }
 
 #if BYTES
-// `sum` plus four products of unsigned bytes by signed bytes.
-__device__ __forceinline__ int dot(unsigned int bytes, int by, int sum)
-{
-    asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(sum) : "r"(bytes), "r"(by), "r"(sum));
-    return sum;
-}
-
 // Two sums clamped to bytes, below the lower half of `above`.
 __device__ __forceinline__ unsigned int two_bytes(int low, int high, unsigned int above)
 {
@@ -48,21 +41,13 @@ __device__ __forceinline__ unsigned int two_bytes(int low, int high, unsigned in
     return word;
 }
 
-// The results of rows `o` and `o` + 1, from four lines. A byte of each line makes a word, which serves both rows with
-// the weights of a column, and three columns; the neighbouring values along a line are other words.
+// The results of rows `o` and `o` + 1: a word of a column serves both rows, with the weights of a column, and three
+// columns; the neighbouring values along a row are other words.
 __device__ __forceinline__ void two_rows(
     const Span (&spans)[LINES], int o, int bias, int magic, unsigned int (&words)[2][4])
 {
     unsigned int column[4 * WORDS];
-    #pragma unroll
-    for (int k = 0; k < WORDS; ++k) {
-        const unsigned int a = spans[o].word[k], b = spans[o + 1].word[k], c = spans[o + 2].word[k];
-        const unsigned int d = o + 3 < LINES ? spans[o + 3 < LINES ? o + 3 : o].word[k] : 0;
-        const unsigned int above = __byte_perm(a, b, 0x5140), below = __byte_perm(c, d, 0x5140);
-        const unsigned int above2 = __byte_perm(a, b, 0x7362), below2 = __byte_perm(c, d, 0x7362);
-        column[4 * k] = __byte_perm(above, below, 0x5410), column[4 * k + 1] = __byte_perm(above, below, 0x7632);
-        column[4 * k + 2] = __byte_perm(above2, below2, 0x5410), column[4 * k + 3] = __byte_perm(above2, below2, 0x7632);
-    }
+    columns_of(spans, o, column);
     #pragma unroll
     for (int row = 0; row < 2; ++row) {
         #pragma unroll

@@ -8,6 +8,7 @@
 // in a row is an Index: int, or long long for the single row of a signal.
 #pragma once
 #include "border.cuh"
+#include "shifted_words.cuh"
 
 constexpr int VECTOR = 16 / sizeof(T);
 constexpr int SIDE_BYTES = HALO * sizeof(T);
@@ -104,45 +105,6 @@ __device__ __forceinline__ void side(const T* __restrict__ from, unsigned int* t
     }
 }
 
-// Words `first` to `first` + COUNT - 1, moved to the front by 0 to 3 bytes.
-template <int COUNT, int ALL>
-__device__ __forceinline__ void take_words(
-    const unsigned int (&word)[ALL], int first, int bytes, unsigned int (&to)[COUNT])
-{
-    #pragma unroll
-    for (int k = 0; k < COUNT; ++k) {
-        const unsigned int low = first + k < ALL ? word[first + k] : 0, high = first + k + 1 < ALL ? word[first + k + 1] : 0;
-        to[k] = sizeof(T) < 4 ? __funnelshift_r(low, high, 8 * bytes) : low;
-    }
-}
-
-// COUNT words from byte `bytes` of `word` on, which is 0 to 15: selections move words by two and by one.
-template <int COUNT, int ALL>
-__device__ __forceinline__ void select_words(unsigned int (&word)[ALL], int bytes, unsigned int (&to)[COUNT])
-{
-    if (sizeof(T) < 16 && bytes & 8) {
-        #pragma unroll
-        for (int k = 0; k < ALL - 2; ++k) word[k] = word[k + 2];
-    }
-    if (sizeof(T) < 8 && bytes & 4) {
-        #pragma unroll
-        for (int k = 0; k < ALL - 1; ++k) word[k] = word[k + 1];
-    }
-    take_words(word, 0, bytes & 3, to);
-}
-
-// The same where all lanes of a warp have the same position and all words are there: a branch costs less than selections.
-template <int COUNT, int ALL>
-__device__ __forceinline__ void branch_words(const unsigned int (&word)[ALL], int bytes, unsigned int (&to)[COUNT])
-{
-    switch (bytes / 4) {
-    case 0: take_words(word, 0, bytes & 3, to); break;
-    case 1: take_words(word, 1, bytes & 3, to); break;
-    case 2: take_words(word, 2, bytes & 3, to); break;
-    default: take_words(word, 3, bytes & 3, to);
-    }
-}
-
 // `index` mapped into a row; it is at most REACH before the row or anywhere beyond. -1 for zero.
 template <typename Index>
 __device__ __forceinline__ Index index_of(Index index, Index width)
@@ -194,6 +156,48 @@ __device__ __forceinline__ void fetch_inside(const T* __restrict__ at, Span& spa
     side(at + VECTOR, span.word + SIDE + 4);
 }
 
+// Replaces value `i` of the spans of COUNT rows; all values of a span are possible.
+template <int COUNT>
+__device__ __forceinline__ void replace(Span (&spans)[COUNT], int i, const T (&values)[COUNT])
+{
+    constexpr int BITS = 8 * sizeof(T);
+    const int byte = (FIRST + i) * (int)sizeof(T);
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) {
+        unsigned int part[2] = {};
+        pack(part, 0, values[v]);
+        const unsigned int mask = BITS < 32 ? ((1u << BITS % 32) - 1) << 8 * (byte & 3) : 0xffffffffu;
+        const unsigned int bits = BITS < 32 ? part[0] << 8 * (byte & 3) : part[0];
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) {
+            const unsigned int old = spans[v].word[k], other = BITS == 64 && k == byte / 4 + 1 ? part[1] : old;
+            spans[v].word[k] = k == byte / 4 ? (old & ~mask) | bits : other;
+        }
+    }
+}
+
+// Replaces the values of the spans at element e of COUNT rows that are beyond the edges, by BORDER. All are loaded at
+// once, unless they are many.
+template <int COUNT>
+__device__ __forceinline__ void fill_edges(const T* const (&rows)[COUNT], int e, int width, Span (&spans)[COUNT])
+{
+    constexpr int AT_ONCE = HALO <= 4 ? HALO : 1;
+    #pragma unroll
+    for (int right = 0; right < 2; ++right) {
+        #pragma unroll AT_ONCE
+        for (int j = 0; j < HALO; ++j) {
+            const int column = right ? width + j / CHANNELS : j / CHANNELS - HALO / CHANNELS;
+            const int i = column * CHANNELS + j % CHANNELS - e + HALO;
+            if (i < 0 || i >= VALUES) continue;
+            const int inside = border_index(column, width), index = inside * CHANNELS + j % CHANNELS;
+            T values[COUNT];
+            #pragma unroll
+            for (int v = 0; v < COUNT; ++v) values[v] = inside < 0 || is_zero(rows[v]) ? (T)0 : rows[v][index];
+            replace(spans, i, values);
+        }
+    }
+}
+
 // The spans at element e of COUNT aligned rows; rows[v] is where row v begins, see begins_of.
 template <int COUNT, typename Index>
 __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, Index width, Span (&spans)[COUNT])
@@ -219,28 +223,12 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
         if (left) side(rows[v] + e - REACH, spans[v].word);
         if (right) side(rows[v] + e + VECTOR, spans[v].word + SIDE + 4);
     }
+    if constexpr (!RAGGED && SIDE <= 4) { // sides are inside or outside as a whole
+        fill_edges(rows, (int)e, (int)width, spans);
+        return;
+    }
     if (!left) gather<0, SIDE>(rows, e, width, spans);
     if (!right) gather<SIDE + 4, WORDS>(rows, e, width, spans);
-}
-
-// Replaces value `i` of the spans of COUNT rows; all values of a span are possible.
-template <int COUNT>
-__device__ __forceinline__ void replace(Span (&spans)[COUNT], int i, const T (&values)[COUNT])
-{
-    constexpr int BITS = 8 * sizeof(T);
-    const int byte = (FIRST + i) * (int)sizeof(T);
-    #pragma unroll
-    for (int v = 0; v < COUNT; ++v) {
-        unsigned int part[2] = {};
-        pack(part, 0, values[v]);
-        const unsigned int mask = BITS < 32 ? ((1u << BITS % 32) - 1) << 8 * (byte & 3) : 0xffffffffu;
-        const unsigned int bits = BITS < 32 ? part[0] << 8 * (byte & 3) : part[0];
-        #pragma unroll
-        for (int k = 0; k < WORDS; ++k) {
-            const unsigned int old = spans[v].word[k], other = BITS == 64 && k == byte / 4 + 1 ? part[1] : old;
-            spans[v].word[k] = k == byte / 4 ? (old & ~mask) | bits : other;
-        }
-    }
 }
 
 // The vectors of a row that contain a span, `phase` bytes after the first one. All are inside the image.
@@ -259,43 +247,48 @@ __device__ __forceinline__ void shifted(const uint4* __restrict__ vectors, int p
             word[4 * k + 2 * high] = two.x, word[4 * k + 2 * high + 1] = two.y;
         }
     }
-    take_words(word, first, phase & 3, to);
+    take_words<sizeof(T)>(word, first, phase & 3, to);
 }
 
-// A span at any address from aligned vectors, without those outside the image.
-__device__ __forceinline__ void shifted_inside(
-    const T* __restrict__ x, const T* __restrict__ end, const T* __restrict__ from, unsigned int (&to)[WORDS])
-{
-    const int phase = (size_t)from & 15;
-    const uint4* vectors = (const uint4*)((const unsigned char*)from - phase);
-    unsigned int word[4 * VECTORS_OF_SPAN];
-    #pragma unroll
-    for (int k = 0; k < VECTORS_OF_SPAN; ++k) {
-        const bool inside = vectors + k >= (const uint4*)x && vectors + k + 1 <= (const uint4*)end;
-        const uint4 four = inside ? vectors[k] : make_uint4(0, 0, 0, 0);
-        word[4 * k] = four.x, word[4 * k + 1] = four.y, word[4 * k + 2] = four.z, word[4 * k + 3] = four.w;
-    }
-    select_words(word, phase, to);
-}
+// The end of an image: its last word, if only a part of it is inside, and where it is.
+struct End {
+    const T *x, *end;
+    const unsigned int* at;
+    unsigned int word;
 
-// Replaces values of the spans at element e of COUNT rows: those beyond the edges, by BORDER, and the last `tail` of a row.
-template <int COUNT>
-__device__ __forceinline__ void fill_edges(
-    const T* const (&rows)[COUNT], int e, int width, int tail, Span (&spans)[COUNT])
-{
-    const int columns = width * CHANNELS;
-    // In a loop: see gather.
-    #pragma unroll 1
-    for (int j = 0; j < 2 * HALO + tail; ++j) {
-        const int at = j < HALO ? j - HALO : columns + j - HALO - tail, i = at - e + HALO;
-        if (i < 0 || i >= VALUES || (j >= HALO && at < 0)) continue;
-        const int index = index_of(at, width);
-        T values[COUNT];
+    __device__ __forceinline__ End(const T* x, const T* end) : x(x), end(end), word(0)
+    {
+        const int bytes = (size_t)end & 3;
+        const unsigned char* const from = (const unsigned char*)end - bytes;
+        at = (const unsigned int*)from;
         #pragma unroll
-        for (int v = 0; v < COUNT; ++v) values[v] = index < 0 || is_zero(rows[v]) ? (T)0 : rows[v][index];
-        replace(spans, i, values);
+        for (int i = 0; i < 3; ++i)
+            if (sizeof(T) < 4 && i < bytes) word |= (unsigned int)from[i] << 8 * i;
     }
-}
+
+    // A span at any address from aligned vectors, zero where they are outside the image.
+    __device__ __forceinline__ void shifted(const T* from, unsigned int (&to)[WORDS]) const
+    {
+        const int phase = (size_t)from & 15;
+        const uint4* vectors = (const uint4*)((const unsigned char*)from - phase);
+        unsigned int all[4 * VECTORS_OF_SPAN];
+        #pragma unroll
+        for (int k = 0; k < VECTORS_OF_SPAN; ++k) {
+            if (vectors + k >= (const uint4*)x && vectors + k + 1 <= (const uint4*)end) {
+                const uint4 four = vectors[k];
+                all[4 * k] = four.x, all[4 * k + 1] = four.y, all[4 * k + 2] = four.z, all[4 * k + 3] = four.w;
+                continue;
+            }
+            #pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const unsigned int* const one = (const unsigned int*)(vectors + k) + i;
+                const bool inside = one >= (const unsigned int*)x && one + 1 <= (const unsigned int*)end;
+                all[4 * k + i] = inside ? *one : one == at ? word : 0;
+            }
+        }
+        select_words<sizeof(T)>(all, phase, to);
+    }
+};
 
 __device__ constexpr int common_factor(int a, int b) { return b ? common_factor(b, a % b) : a; }
 
@@ -311,12 +304,12 @@ __device__ __forceinline__ void fetch_shifted(
     if (e >= columns) return;
     const T* rows[COUNT];
     if ((long long)top * columns < REACH + VECTOR || (long long)(height - top - COUNT) * columns < BEYOND + VECTOR) {
-        const T* const end = x + (long long)height * columns;
+        const End image(x, x + (long long)height * columns);
         begins_of(x, top, height, columns, rows);
         #pragma unroll
         for (int v = 0; v < COUNT; ++v)
-            if (!is_zero(rows[v])) shifted_inside(x, end, rows[v] + e - REACH, spans[v].word);
-        if (edge || e + VECTOR + BEYOND > columns) fill_edges(rows, e, width, min(VECTOR - 1, columns), spans);
+            if (!is_zero(rows[v])) image.shifted(rows[v] + e - REACH, spans[v].word);
+        if (edge) fill_edges(rows, e, width, spans);
         return;
     }
     // All vectors that contain a part of a span are inside the image, also at the edges of rows. Rows begin ROW_STEP bytes
@@ -340,7 +333,7 @@ __device__ __forceinline__ void fetch_shifted(
     if (!edge) return;
     #pragma unroll
     for (int v = 0; v < COUNT; ++v) rows[v] = first + (long long)v * columns;
-    fill_edges(rows, e, width, 0, spans);
+    fill_edges(rows, e, width, spans);
 }
 
 // The spans at element e of COUNT rows of an image, from row `top` on; rows and values beyond an edge by BORDER.
@@ -380,63 +373,12 @@ __device__ __forceinline__ void put_some(T* __restrict__ at, int count, const un
     }
 }
 
-// Stores the first (HEAD 0) or the last (HEAD 1) `bytes` bytes of an aligned vector, in aligned pieces: at most one of
-// each size.
-template <int HEAD>
-__device__ __forceinline__ void put_part(T* __restrict__ vector, int bytes, const unsigned int (&word)[4])
-{
-    unsigned char* const at = (unsigned char*)vector;
-    if (bytes & 8) *(uint2*)(at + 8 * HEAD) = HEAD ? make_uint2(word[2], word[3]) : make_uint2(word[0], word[1]);
-    if (sizeof(T) < 8 && bytes & 4) {
-        const int place = HEAD ? 16 - (bytes & 12) : bytes & 8;
-        *(unsigned int*)(at + place) = HEAD ? (place == 4 ? word[1] : word[3]) : (place == 8 ? word[2] : word[0]);
-    }
-    if (sizeof(T) < 4 && bytes & 3) {
-        // The rest is in one word: the first bytes of it, or the last.
-        const int place = HEAD ? 15 - (bytes & 12) : bytes & 12;
-        unsigned int rest = place & 8 ? (place & 4 ? word[3] : word[2]) : (place & 4 ? word[1] : word[0]);
-        if (HEAD) rest = rest >> 8 * (4 - (bytes & 3));
-        unsigned char* to = at + (HEAD ? 16 - (bytes & 15) : place);
-        if (HEAD && bytes & 1) *to++ = (unsigned char)rest, rest >>= 8;
-        if (bytes & 2) *(unsigned short*)to = (unsigned short)rest, to += 2, rest >>= 16;
-        if (!HEAD && bytes & 1) *to = (unsigned char)rest;
-    }
-}
-
-// For all lanes of a warp: stores the aligned vectors of a row. Each begins `lead` elements after a lane's own, and
-// ends in the next lane's; the first lane of a row stores the elements before its first vector as well.
-template <typename Index>
-__device__ __forceinline__ void put_exchanged(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
-{
-    const int bytes = -(int)(size_t)row & 15, lead = bytes / (int)sizeof(T);
-    unsigned int both[8], vector[4];
-    #pragma unroll
-    for (int k = 0; k < 4; ++k) both[k] = word[k], both[k + 4] = __shfl_down_sync(0xffffffffu, word[k], 1);
-    branch_words(both, bytes, vector);
-    if (e == 0) {
-        if (columns < VECTOR) {
-            put_some(row, (int)columns, word);
-            return;
-        }
-        const unsigned int own[8] = {0, 0, 0, 0, word[0], word[1], word[2], word[3]};
-        unsigned int head[4];
-        branch_words(own, bytes, head);
-        put_part<1>(row + lead - VECTOR, bytes, head);
-    }
-    const Index begin = e + lead;
-    if (threadIdx.x % 32 == 31 || begin >= columns) return;
-    if (begin + VECTOR <= columns)
-        *(uint4*)(row + begin) = make_uint4(vector[0], vector[1], vector[2], vector[3]);
-    else
-        put_part<0>(row + begin, (int)(columns - begin) * (int)sizeof(T), vector);
-}
-
 // Stores VECTOR packed results from element e of a row on, only those inside the row.
 template <typename Index>
 __device__ __forceinline__ void put_words(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
 {
     if (EXCHANGE)
-        put_exchanged(row, e, columns, word);
+        put_exchanged<sizeof(T)>((unsigned char*)row, (int)e * (int)sizeof(T), (int)columns * (int)sizeof(T), word);
     else if (ALIGNED && (!RAGGED || e + VECTOR <= columns))
         *(uint4*)(row + e) = make_uint4(word[0], word[1], word[2], word[3]);
     else

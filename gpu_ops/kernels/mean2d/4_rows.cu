@@ -3,7 +3,8 @@
 //          and the neighbouring words, all loads in flight at once; it sums along each row once, and every window that
 //          contains the row uses these sums
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
-//          width * CHANNELS samples are a multiple of 16 bytes
+//          width * CHANNELS samples are a multiple of 16 bytes; ROW_STEP: the bytes by which a row begins later in a
+//          vector than the previous one
 // Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS; with
 //          EXCHANGE blocks are whole warps wide, and a warp stores 31 vectors of a row
 // Traffic: at least 1 sample read and 1 written per element; the WINDOW - 1 rows between threads come from the caches
