@@ -27,8 +27,26 @@ SOURCE = "mean1d/4_vector.cu"
 NAIVE = "mean1d/1_naive.cu"
 OLDER: dict[tuple[str, str], int] = {
     ("h100-defaults-fft1d.json", "fast"): 1,
+    ("h100-defaults-mean1d.json", "vector"): 1,
+    ("h100-defaults-mean2d.json", "rows"): 1,
     ("h100-defaults-wavelet1d.json", "warp_registers"): 1,
+    ("h100-defaults-wavelet2d.json", "two_levels"): 1,
+    ("h100-defaults-wavelet2d.json", "warp_recomputed"): 1,
+    ("h100-samples-conv3x3.json", "rows"): 1,
+    ("h100-samples-mean1d.json", "vector"): 1,
+    ("h100-samples-mean2d.json", "packed"): 1,
+    ("h100-samples-mean2d.json", "rows"): 1,
     ("h100-samples-wavelet1d.json", "warp_registers"): 2,
+    ("h100-samples-wavelet2d.json", "two_levels"): 2,
+    ("h100-samples-wavelet2d.json", "warp_recomputed"): 2,
+    ("h100-samples-wavelet2d.json", "warp_strips"): 2,
+    ("h100-wavelet-levels.json", "two_levels"): 3,
+    ("h100-wavelet-levels.json", "warp_recomputed"): 1,
+    ("h100-wavelet2d-db4.json", "two_levels"): 1,
+    ("h100-wavelet2d-details.json", "two_levels"): 2,
+    ("h100-wavelet2d-details.json", "warp_strips"): 2,
+    ("h100-wavelet2d-haar.json", "two_levels"): 1,
+    ("h100-wavelet2d-others.json", "two_levels"): 3,
     ("h200-box-4096.json", "double"): 1,
     ("h200-box-4096.json", "ring"): 1,
     ("h200-box-8192.json", "double"): 3,
@@ -74,7 +92,17 @@ OLDER: dict[tuple[str, str], int] = {
     ("h200-wavelet2d-others.json", "warp_recomputed"): 3,
 }
 """Rows recorded of code that has changed since, by report and variant: record them anew, or list them here."""
-AWAITED = {("fft_batch1d", "fast"), ("fft_batch2d", "fast")}
+AWAITED = {
+    ("conv3x3", "rows"),
+    ("fft_batch1d", "fast"),
+    ("fft_batch2d", "fast"),
+    ("mean1d", "vector"),
+    ("mean2d", "packed"),
+    ("mean2d", "rows"),
+    ("wavelet2d", "two_levels"),
+    ("wavelet2d", "warp_recomputed"),
+    ("wavelet2d", "warp_strips"),
+}
 """Variants whose only rows are of older code: the next run of `bench` on a GPU records them."""
 
 
