@@ -52,7 +52,7 @@ def _means() -> Iterator[Named]:
 def _packed() -> Iterator[Named]:
     for place, shape in enumerate((*IMAGES, (23, 160), (11, 64, 3))):
         for data in ("random", "extremes"):
-            knobs: dict[str, Value] = {"block": 64, "rows": (5, 4, 2)[place % 3]}
+            knobs: dict[str, Value] = {"block": 64, "rows": (4, 2)[place % 2]}
             yield "mean2d", "packed", _case(place + (data == "random"), shape, "uint8", {"window": 3}, knobs, data)
 
 

@@ -18,19 +18,22 @@ def _whole(divisor: int, weights: tuple[int, ...] = (1,) * 9) -> Arithmetic:
 
 @pytest.mark.parametrize("dtype, divisors", [("uint8", range(1, 5001)), ("uint16", range(1, 400))])
 def test_a_division_by_multiplying_is_exact_wherever_it_is_chosen(dtype: str, divisors: range) -> None:
-    ways = {0: 0, 1: 0, 2: 0}
+    ways = {0: 0, 1: 0, 2: 0, 3: 0}
     levels = np.iinfo(dtype).max + 1
     for divisor in divisors:
-        way, magic, most = quotient(_whole(divisor), np.dtype(dtype))
+        way, magic = quotient(_whole(divisor), np.dtype(dtype))
         ways[way] += 1
+        assert (1 << magic) == divisor or way not in (1, 3)
         if way != 2:
             continue
-        assert most == levels * divisor - 1 and magic < 2**32
+        assert magic < 2**31  # the kernel multiplies signed words
         # Both sides of every step of the quotient: between them it does not change, for the product only grows.
-        steps = np.arange(1, levels + 1, dtype=np.uint64) * np.uint64(divisor)
-        for sums in (steps[:-1], steps - np.uint64(1)):
-            assert np.array_equal(sums * np.uint64(magic) >> np.uint64(32), sums // np.uint64(divisor)), divisor
-    assert ways[1] == 1 and ways[0] > 0 and ways[2] > 200
+        steps = np.arange(1, levels + 1, dtype=np.int64) * divisor
+        for sums in (steps[:-1], steps - 1):
+            assert np.array_equal(sums * magic >> 32, sums // divisor), divisor
+        beyond = np.array([-(2**31), -1, levels * divisor, 2**31 - 1], np.int64)
+        assert np.array_equal(np.clip(beyond * magic >> 32, 0, levels - 1), [0, 0, levels - 1, levels - 1]), divisor
+    assert ways[1] == 1 and ways[3] > 7 and ways[0] > 0 and ways[2] > 200
 
 
 def test_a_ninth_by_multiplying_is_exact_for_all_sums_of_nine_bytes() -> None:
@@ -40,13 +43,13 @@ def test_a_ninth_by_multiplying_is_exact_for_all_sums_of_nine_bytes() -> None:
 
 def test_weights_that_are_not_whole_are_divided_plainly() -> None:
     params = {"matrix": (0.5,) * 9, "divisor": 3.0, "offset": 0.0, "passes": 1}
-    assert quotient(arithmetic(np.dtype("uint8"), params), np.dtype("uint8")) == (0, 0, 0)
+    assert quotient(arithmetic(np.dtype("uint8"), params), np.dtype("uint8")) == (0, 0)
 
 
-def test_rows_of_weights_are_bytes() -> None:
+def test_columns_of_weights_are_bytes() -> None:
     taps = tap_bytes(_whole(1, (-128, 127, -1, 0, 1, 2, 3, 4, 5)))
     assert taps is not None and taps.dtype == np.int32
-    assert taps.view(np.int8).reshape(3, 4).tolist() == [[-128, 127, -1, 0], [0, 1, 2, 0], [3, 4, 5, 0]]
+    assert taps.view(np.int8).reshape(3, 4).tolist() == [[-128, 0, 3, 0], [127, 1, 4, 0], [-1, 2, 5, 0]]
     assert tap_bytes(_whole(1, (128, *[0] * 8))) is None
     assert tap_bytes(_whole(1, (-129, *[0] * 8))) is None
 

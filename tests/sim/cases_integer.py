@@ -257,9 +257,14 @@ def _dots() -> Any:
             dot(s16, t8[2:], z),
             dot(_lanes(u, 8), t8, z),
             max(-(2**31), min(2**31 - 1, x + y)),
+            signed(z << 16 | cut(x >> 22, 0, 255) << 8 | cut(y >> 22, 0, 255), 32),
+            signed(cut(x >> 14, -(2**15), 2**15 - 1) << 16 | cut(y >> 14, -(2**15), 2**15 - 1) & 0xFFFF, 32),
         )
 
-    args = (a, b, c, np.zeros(6 * N, np.int32), N)
+    def cut(number: int, low: int, high: int) -> int:
+        return max(low, min(high, number))
+
+    args = (a, b, c, np.zeros(8 * N, np.int32), N)
     return case("bits.cu", "dots", args), (SAME, SAME, SAME, table(row, np.int32, a, b, c))
 
 

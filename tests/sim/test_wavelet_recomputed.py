@@ -220,7 +220,7 @@ def test_a_wrong_warp_is_found(file: str, right: str, wrong: str, variant: str, 
 
 def test_rotations_make_the_filters() -> None:
     """A row of pairs through the lattice of every orthogonal filter that has one, with a tap each way of error."""
-    for wavelet in ("db2", "db4", "sym8", "coif2", "db8"):
+    for wavelet in ("db2", "db4", "sym8", "coif2", "db8", "db18", "db20", "sym20"):
         found, filters = lattice_of(wavelet), taps_of(wavelet)
         assert found is not None
         for place in range(len(filters.dec_lo)):

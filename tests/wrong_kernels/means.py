@@ -115,9 +115,9 @@ __device__ int mirrored(int i, int n)
     "mean2d.rows.neighbour_forgotten": (
         "a warp's last lane takes its own last word for its neighbour's first",
         (
-            "    fetch(begins, e, width, spans);\n",
+            "    fetch_rows(x, top - WINDOW / 2, height, e, width, spans);\n",
             """\
-    fetch(begins, e, width, spans);
+    fetch_rows(x, top - WINDOW / 2, height, e, width, spans);
     if (threadIdx.x % 32 == 31)
         for (int v = 0; v < LINES; ++v) spans[v].word[SIDE + 4] = spans[v].word[SIDE + 3];
 """,

@@ -135,8 +135,8 @@ WAVELETS = {
     "wavelet2d.warp_strips.wrong_band": (
         "the details that are high both ways come from the band of the approximation",
         (
-            "        coefficients.prefetch(finest, first + step, copies[slot][2] + lane);\n",
-            "        coefficients.prefetch(restored, first + step, copies[slot][2] + lane);\n",
+            "        coefficients.prefetch(finest, first + step, copies[slot][2] + own_pair());\n",
+            "        coefficients.prefetch(restored, first + step, copies[slot][2] + own_pair());\n",
         ),
     ),
 }

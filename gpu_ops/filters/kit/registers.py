@@ -11,7 +11,7 @@ from gpu_ops.types import Counts, Rule
 
 VECTOR_BYTES = 16
 WARP = 32
-WIDE = (6, 531), (5, 177, 3)
+WIDE = (23, 531), (26, 177, 3)
 """Images whose rows are not aligned and longer than the 31 vectors that a warp stores, also of bytes."""
 FREE_THREADS = 256
 """With up to this number of threads per block, each can have the maximum number of registers per thread."""
@@ -42,6 +42,11 @@ def launch_bound(threads: int) -> int:
 def rows_aligned(columns: int, itemsize: int) -> int:
     """1 if rows of this number of values are contiguous and begin at multiples of 16 bytes; else 0."""
     return int(columns * itemsize % VECTOR_BYTES == 0)
+
+
+def row_step(columns: int, itemsize: int) -> int:
+    """The bytes by which a row begins later in a vector than the previous row; 0 where rows are aligned."""
+    return columns * itemsize % VECTOR_BYTES
 
 
 def exchanges(columns: int, itemsize: int, across: int) -> int:

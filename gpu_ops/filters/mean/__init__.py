@@ -52,7 +52,7 @@ ROWS = (
     "Row streaming without tile or barrier: each thread has a few rows of 16 bytes in registers, and sums each "
     "row once."
 )
-PACKED = "Two bytes per addition, as pairs of 16-bit sums in a word; the results are packed into words again."
+PACKED = "Bytes of four rows in a word: a dot product sums three of them; the results are packed into words again."
 
 RING = "Running sums of rows and columns in one pass, with a ring buffer of row sums: any window costs the same."
 
@@ -97,7 +97,7 @@ ON_IMAGES = (
     cuda(
         *("mean2d/5_packed.cu", "packed bytes", PACKED, fast.image),
         *fast.PACKED_RULES,
-        knobs=(BLOCK, rows_knob(5, 2, 4, 5)),
+        knobs=(BLOCK, rows_knob(4, 2, 4)),
         source="S1, S4",
         counts=EDGE_LOADS,
         shapes=WIDE,

@@ -21,6 +21,7 @@ from gpu_ops.filters.kit.registers import (
     exchanges,
     halo_fits,
     launch_bound,
+    row_step,
     rows_aligned,
     values_across,
     vector_of,
@@ -62,7 +63,7 @@ def image(ctx: PlanContext) -> Plan:
     threads, rows, block = ctx.knobs["block"], ctx.knobs["rows"], block_shape(ctx.knobs["block"])
     how = {"WINDOW": ctx.params["window"], "ROWS": rows, "THREADS": launch_bound(threads)}
     row = ctx.columns, ctx.dtype.itemsize
-    how |= {"ALIGNED": rows_aligned(*row), "EXCHANGE": exchanges(*row, block[0])}
+    how |= {"ALIGNED": rows_aligned(*row), "ROW_STEP": row_step(*row), "EXCHANGE": exchanges(*row, block[0])}
     kernel = ctx.kernel(**defines(ctx), **how)
     grid = grid2d(ctx.height, ctx.columns, (values_across(*row, block[0]), block[1] * rows))
     args = (ctx.x, ctx.out, np.int32(ctx.height), np.int32(ctx.width))
@@ -82,7 +83,7 @@ ROWS_RULES = (
     _BLOCKS_FIT,
 )
 PACKED_RULES = (
-    not_of("uint16", "float32", "float64", words="it adds bytes in pairs, not {meta.dtype}"),
+    not_of("uint16", "float32", "float64", words="it adds bytes, not {meta.dtype}"),
     Rule(lambda task: window_of(task) != 3, "it is made for window 3, not {window}", {"param window": (13, 63)}),
     _BLOCKS_FIT,
 )

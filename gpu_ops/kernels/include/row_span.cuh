@@ -8,6 +8,7 @@
 // in a row is an Index: int, or long long for the single row of a signal.
 #pragma once
 #include "border.cuh"
+#include "shifted_words.cuh"
 
 constexpr int VECTOR = 16 / sizeof(T);
 constexpr int SIDE_BYTES = HALO * sizeof(T);
@@ -19,6 +20,7 @@ constexpr int FIRST = REACH - HALO;         // the first value that is used
 // How far a row must extend beyond a thread's vector: the aligned vectors that contain the words on the right may end
 // later. Those on the left begin inside the image, which is aligned.
 constexpr int BEYOND = ALIGNED ? REACH : REACH + VECTOR - 1;
+constexpr int VECTORS_OF_SPAN = (16 - (int)sizeof(T) + 4 * WORDS + 15) / 16; // at any position
 
 struct Span {
     unsigned int word[WORDS];
@@ -103,43 +105,6 @@ __device__ __forceinline__ void side(const T* __restrict__ from, unsigned int* t
     }
 }
 
-// Moves words to the front: by two and by one word, as bits 3 and 2 of `bytes` say, and where elements are smaller than
-// a word by bytes as well. The first COUNT words are right.
-template <int COUNT, int ALL>
-__device__ __forceinline__ void shift_words(unsigned int (&word)[ALL], int bytes)
-{
-    if (sizeof(T) < 16 && bytes & 8) {
-        #pragma unroll
-        for (int k = 0; k < ALL - 2; ++k) word[k] = word[k + 2];
-    }
-    if (sizeof(T) < 8 && bytes & 4) {
-        #pragma unroll
-        for (int k = 0; k < ALL - 1; ++k) word[k] = word[k + 1];
-    }
-    if (sizeof(T) < 4) {
-        #pragma unroll
-        for (int k = 0; k < COUNT; ++k) word[k] = __funnelshift_r(word[k], word[k + 1 < ALL ? k + 1 : k], 8 * (bytes & 3));
-    }
-}
-
-// A whole span at any address, from the aligned vectors that contain it.
-__device__ __forceinline__ void shifted(const T* __restrict__ from, unsigned int* to)
-{
-    constexpr int MOST = (16 - (int)sizeof(T) + 4 * WORDS + 15) / 16;
-    const int phase = (size_t)from & 15;
-    const uint4* vectors = (const uint4*)((const unsigned char*)from - phase);
-    unsigned int word[4 * MOST];
-    #pragma unroll
-    for (int k = 0; k < MOST; ++k) {
-        // Uniform across a warp, and for all vectors but the last always true.
-        const uint4 four = phase + 4 * WORDS > 16 * k ? vectors[k] : make_uint4(0, 0, 0, 0);
-        word[4 * k] = four.x, word[4 * k + 1] = four.y, word[4 * k + 2] = four.z, word[4 * k + 3] = four.w;
-    }
-    shift_words<WORDS>(word, phase);
-    #pragma unroll
-    for (int k = 0; k < WORDS; ++k) to[k] = word[k];
-}
-
 // `index` mapped into a row; it is at most REACH before the row or anywhere beyond. -1 for zero.
 template <typename Index>
 __device__ __forceinline__ Index index_of(Index index, Index width)
@@ -183,19 +148,57 @@ __device__ __forceinline__ bool is_inside(Index e, Index columns)
     return e >= REACH && e + VECTOR + BEYOND <= columns;
 }
 
-// The span at element e, which is inside the row.
+// The span at element e, which is inside an aligned row.
 __device__ __forceinline__ void fetch_inside(const T* __restrict__ at, Span& span)
 {
-    if (ALIGNED) {
-        four(at, span.word + SIDE);
-        side(at - REACH, span.word);
-        side(at + VECTOR, span.word + SIDE + 4);
-    } else {
-        shifted(at - REACH, span.word);
+    four(at, span.word + SIDE);
+    side(at - REACH, span.word);
+    side(at + VECTOR, span.word + SIDE + 4);
+}
+
+// Replaces value `i` of the spans of COUNT rows; all values of a span are possible.
+template <int COUNT>
+__device__ __forceinline__ void replace(Span (&spans)[COUNT], int i, const T (&values)[COUNT])
+{
+    constexpr int BITS = 8 * sizeof(T);
+    const int byte = (FIRST + i) * (int)sizeof(T);
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) {
+        unsigned int part[2] = {};
+        pack(part, 0, values[v]);
+        const unsigned int mask = BITS < 32 ? ((1u << BITS % 32) - 1) << 8 * (byte & 3) : 0xffffffffu;
+        const unsigned int bits = BITS < 32 ? part[0] << 8 * (byte & 3) : part[0];
+        #pragma unroll
+        for (int k = 0; k < WORDS; ++k) {
+            const unsigned int old = spans[v].word[k], other = BITS == 64 && k == byte / 4 + 1 ? part[1] : old;
+            spans[v].word[k] = k == byte / 4 ? (old & ~mask) | bits : other;
+        }
     }
 }
 
-// The spans at element e of COUNT rows; rows[v] is where row v begins, see begins_of.
+// Replaces the values of the spans at element e of COUNT rows that are beyond the edges, by BORDER. All are loaded at
+// once, unless they are many.
+template <int COUNT>
+__device__ __forceinline__ void fill_edges(const T* const (&rows)[COUNT], int e, int width, Span (&spans)[COUNT])
+{
+    constexpr int AT_ONCE = HALO <= 4 ? HALO : 1;
+    #pragma unroll
+    for (int right = 0; right < 2; ++right) {
+        #pragma unroll AT_ONCE
+        for (int j = 0; j < HALO; ++j) {
+            const int column = right ? width + j / CHANNELS : j / CHANNELS - HALO / CHANNELS;
+            const int i = column * CHANNELS + j % CHANNELS - e + HALO;
+            if (i < 0 || i >= VALUES) continue;
+            const int inside = border_index(column, width), index = inside * CHANNELS + j % CHANNELS;
+            T values[COUNT];
+            #pragma unroll
+            for (int v = 0; v < COUNT; ++v) values[v] = inside < 0 || is_zero(rows[v]) ? (T)0 : rows[v][index];
+            replace(spans, i, values);
+        }
+    }
+}
+
+// The spans at element e of COUNT aligned rows; rows[v] is where row v begins, see begins_of.
 template <int COUNT, typename Index>
 __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, Index width, Span (&spans)[COUNT])
 {
@@ -208,7 +211,7 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
             if (!is_zero(rows[v])) fetch_inside(rows[v] + e, spans[v]);
         return;
     }
-    if (!ALIGNED || (RAGGED && e + VECTOR > columns)) {
+    if (RAGGED && e + VECTOR > columns) {
         gather<0, WORDS>(rows, e, width, spans);
         return;
     }
@@ -220,8 +223,131 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
         if (left) side(rows[v] + e - REACH, spans[v].word);
         if (right) side(rows[v] + e + VECTOR, spans[v].word + SIDE + 4);
     }
+    if constexpr (!RAGGED && SIDE <= 4) { // sides are inside or outside as a whole
+        fill_edges(rows, (int)e, (int)width, spans);
+        return;
+    }
     if (!left) gather<0, SIDE>(rows, e, width, spans);
     if (!right) gather<SIDE + 4, WORDS>(rows, e, width, spans);
+}
+
+// The vectors of a row that contain a span, `phase` bytes after the first one. All are inside the image.
+__device__ __forceinline__ void shifted(const uint4* __restrict__ vectors, int phase, unsigned int (&to)[WORDS])
+{
+    unsigned int word[4 * VECTORS_OF_SPAN] = {};
+    const int first = phase / 4, last = (phase + 4 * WORDS - 1) / 4;
+    #pragma unroll
+    for (int k = 0; k < VECTORS_OF_SPAN; ++k) {
+        const bool low = first <= 4 * k + 1 && last >= 4 * k, high = first <= 4 * k + 3 && last >= 4 * k + 2;
+        if (low && high) {
+            const uint4 four = vectors[k];
+            word[4 * k] = four.x, word[4 * k + 1] = four.y, word[4 * k + 2] = four.z, word[4 * k + 3] = four.w;
+        } else if (low || high) {
+            const uint2 two = ((const uint2*)(vectors + k))[high];
+            word[4 * k + 2 * high] = two.x, word[4 * k + 2 * high + 1] = two.y;
+        }
+    }
+    take_words<sizeof(T)>(word, first, phase & 3, to);
+}
+
+// The end of an image: its last word, if only a part of it is inside, and where it is.
+struct End {
+    const T *x, *end;
+    const unsigned int* at;
+    unsigned int word;
+
+    __device__ __forceinline__ End(const T* x, const T* end) : x(x), end(end), word(0)
+    {
+        const int bytes = (size_t)end & 3;
+        const unsigned char* const from = (const unsigned char*)end - bytes;
+        at = (const unsigned int*)from;
+        #pragma unroll
+        for (int i = 0; i < 3; ++i)
+            if (sizeof(T) < 4 && i < bytes) word |= (unsigned int)from[i] << 8 * i;
+    }
+
+    // A span at any address from aligned vectors, zero where they are outside the image.
+    __device__ __forceinline__ void shifted(const T* from, unsigned int (&to)[WORDS]) const
+    {
+        const int phase = (size_t)from & 15;
+        const uint4* vectors = (const uint4*)((const unsigned char*)from - phase);
+        unsigned int all[4 * VECTORS_OF_SPAN];
+        #pragma unroll
+        for (int k = 0; k < VECTORS_OF_SPAN; ++k) {
+            if (vectors + k >= (const uint4*)x && vectors + k + 1 <= (const uint4*)end) {
+                const uint4 four = vectors[k];
+                all[4 * k] = four.x, all[4 * k + 1] = four.y, all[4 * k + 2] = four.z, all[4 * k + 3] = four.w;
+                continue;
+            }
+            #pragma unroll
+            for (int i = 0; i < 4; ++i) {
+                const unsigned int* const one = (const unsigned int*)(vectors + k) + i;
+                const bool inside = one >= (const unsigned int*)x && one + 1 <= (const unsigned int*)end;
+                all[4 * k + i] = inside ? *one : one == at ? word : 0;
+            }
+        }
+        select_words<sizeof(T)>(all, phase, to);
+    }
+};
+
+__device__ constexpr int common_factor(int a, int b) { return b ? common_factor(b, a % b) : a; }
+
+// The spans at element e of COUNT rows that are not aligned, from row `top` on.
+template <int COUNT>
+__device__ __forceinline__ void fetch_shifted(
+    const T* __restrict__ x, int top, int height, int e, int width, Span (&spans)[COUNT])
+{
+    const int columns = width * CHANNELS;
+    const bool edge = e < HALO || e + VECTOR + HALO > columns;
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) spans[v] = Span{};
+    if (e >= columns) return;
+    const T* rows[COUNT];
+    if ((long long)top * columns < REACH + VECTOR || (long long)(height - top - COUNT) * columns < BEYOND + VECTOR) {
+        const End image(x, x + (long long)height * columns);
+        begins_of(x, top, height, columns, rows);
+        #pragma unroll
+        for (int v = 0; v < COUNT; ++v)
+            if (!is_zero(rows[v])) image.shifted(rows[v] + e - REACH, spans[v].word);
+        if (edge) fill_edges(rows, e, width, spans);
+        return;
+    }
+    // All vectors that contain a part of a span are inside the image, also at the edges of rows. Rows begin ROW_STEP bytes
+    // later in their vectors than the previous ones, so the position of the first row is that of all: for each of its
+    // values there is a branch, which shifts by constants.
+    const T* const first = x + (long long)top * columns;
+    constexpr int APART = ROW_STEP * (COUNT - 2 * (HALO / CHANNELS)) % 16, PHASES = 16 / common_factor(16, APART);
+    const int phase = (size_t)(first + e - REACH) & 15;
+    const unsigned char* const vectors = (const unsigned char*)(first + e - REACH) - phase;
+    #pragma unroll
+    for (int k = 0; k < PHASES; ++k) {
+        const int known = (APART * k - ROW_STEP * (HALO / CHANNELS) - 4 * SIDE & 15);
+        if (phase != known) continue;
+        #pragma unroll
+        for (int v = 0; v < COUNT; ++v) {
+            const int own = (known + v * ROW_STEP) % 16;
+            const long long at = (long long)v * columns * (int)sizeof(T) + known - own;
+            shifted((const uint4*)(vectors + at), own, spans[v].word);
+        }
+    }
+    if (!edge) return;
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v) rows[v] = first + (long long)v * columns;
+    fill_edges(rows, e, width, spans);
+}
+
+// The spans at element e of COUNT rows of an image, from row `top` on; rows and values beyond an edge by BORDER.
+template <int COUNT>
+__device__ __forceinline__ void fetch_rows(
+    const T* __restrict__ x, int top, int height, int e, int width, Span (&spans)[COUNT])
+{
+#if ALIGNED
+    const T* rows[COUNT];
+    begins_of(x, top, height, width * CHANNELS, rows);
+    fetch(rows, e, width, spans);
+#else
+    fetch_shifted(x, top, height, e, width, spans);
+#endif
 }
 
 // The number of the vector of thread t of a row. With EXCHANGE the last lane of a warp has the vector of the next warp's
@@ -247,32 +373,12 @@ __device__ __forceinline__ void put_some(T* __restrict__ at, int count, const un
     }
 }
 
-// For all lanes of a warp: stores the aligned vectors of a row. Each begins `lead` elements after a lane's own, and
-// ends in the next lane's.
-template <typename Index>
-__device__ __forceinline__ void put_exchanged(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
-{
-    const int bytes = -(int)(size_t)row & 15, lead = bytes / (int)sizeof(T);
-    unsigned int both[8];
-    #pragma unroll
-    for (int k = 0; k < 4; ++k) both[k] = word[k], both[k + 4] = __shfl_down_sync(0xffffffffu, word[k], 1);
-    shift_words<4>(both, bytes);
-    if (e == 0) put_some(row, min(lead, (int)columns), word);
-    const Index begin = e + lead;
-    if (threadIdx.x % 32 == 31 || begin >= columns) return;
-    const unsigned int shifted[4] = {both[0], both[1], both[2], both[3]};
-    if (begin + VECTOR <= columns)
-        *(uint4*)(row + begin) = make_uint4(shifted[0], shifted[1], shifted[2], shifted[3]);
-    else
-        put_some(row + begin, (int)(columns - begin), shifted);
-}
-
 // Stores VECTOR packed results from element e of a row on, only those inside the row.
 template <typename Index>
 __device__ __forceinline__ void put_words(T* __restrict__ row, Index e, Index columns, const unsigned int (&word)[4])
 {
     if (EXCHANGE)
-        put_exchanged(row, e, columns, word);
+        put_exchanged<sizeof(T)>((unsigned char*)row, (int)e * (int)sizeof(T), (int)columns * (int)sizeof(T), word);
     else if (ALIGNED && (!RAGGED || e + VECTOR <= columns))
         *(uint4*)(row + e) = make_uint4(word[0], word[1], word[2], word[3]);
     else

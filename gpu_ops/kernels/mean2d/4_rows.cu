@@ -3,7 +3,8 @@
 //          and the neighbouring words, all loads in flight at once; it sums along each row once, and every window that
 //          contains the row uses these sums
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
-//          width * CHANNELS samples are a multiple of 16 bytes
+//          width * CHANNELS samples are a multiple of 16 bytes; ROW_STEP: the bytes by which a row begins later in a
+//          vector than the previous one
 // Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS; with
 //          EXCHANGE blocks are whole warps wide, and a warp stores 31 vectors of a row
 // Traffic: at least 1 sample read and 1 written per element; the WINDOW - 1 rows between threads come from the caches
@@ -26,10 +27,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_rows(
     const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
     if ((!EXCHANGE && e >= columns) || top >= height) return;  // lanes that exchange words stay together
 
-    const T* begins[LINES];
-    begins_of(x, top - WINDOW / 2, height, columns, begins);
     Span spans[LINES];
-    fetch(begins, e, width, spans);
+    fetch_rows(x, top - WINDOW / 2, height, e, width, spans);
 
     A across[LINES][VECTOR];
     #pragma unroll

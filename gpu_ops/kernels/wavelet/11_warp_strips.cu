@@ -8,8 +8,9 @@
 //          and high along columns, and the other way round; finest (half_rows, half): high both ways; thresholds (1).
 //          At least 2 * TAPS rows; channels of x and out interleaved at the first level, else each in a plane. NOISE:
 //          the finest details are in the units of samples, for the noise estimate
-// Launch:  one warp per block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples
-//          inverse, z: channels. Shared memory for the rows of the next steps. Each launch but the first may start
+// Launch:  one warp per block; of interleaved channels one each. Grid x: strips, y: segments of `height` rows, of
+//          coefficients forward, of samples inverse, z: channels in planes. Shared memory for the rows of the next
+//          steps. Each launch but the first may start
 //          before the previous one ends (programmatic dependent launch)
 // Traffic: 16 bytes per float: read, its coefficients written and read, written. Strips overlap by taps - 2 samples
 //          forward and inverse, in whole lanes; segments likewise, in rows
@@ -17,7 +18,7 @@
 #include "wavelet_rows.cuh"
 
 // All coefficients of a level.
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_forward(
+extern "C" __global__ void __launch_bounds__(THREADS_OF_BLOCK, BLOCKS) wavelet_warp_strips_forward(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ details, T* __restrict__ finest, int rows,
     int columns, int half_rows, int half, int height)
 {
@@ -30,10 +31,10 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
     low = plane_of(low, half_rows, half), finest = plane_of(finest, half_rows, half);
     details = plane_of(details, 2 * half_rows, half);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
-    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    __shared__ Four copies[DEPTH][2][APART * PLANE]; // rows of the next steps, each lane's own
     const auto prefetch = [&](int step, int slot) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + own_four());
         close_group();
     };
     wait_for_launch_ahead();
@@ -49,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(slot, r, copies[slot][r] + lane, v);
+                samples.take(slot, r, copies[slot][r] + own_four(), v);
                 split_row<true, true>(v, l[r], h[r]);
             }
             prefetch(step + DEPTH, slot);
@@ -68,7 +69,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_f
 }
 
 // The samples of a strip, from their details and the approximation of the next level.
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_inverse(
+extern "C" __global__ void __launch_bounds__(THREADS_OF_BLOCK, BLOCKS) wavelet_warp_strips_inverse(
     const T* __restrict__ restored, const T* __restrict__ details, const T* __restrict__ finest, S* __restrict__ out,
     const double* __restrict__ thresholds, int rows, int columns, int half_rows, int half, int height, double value)
 {
@@ -82,19 +83,19 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
     restored = plane_of(restored, half_rows, half), finest = plane_of(finest, half_rows, half);
     details = plane_of(details, 2 * half_rows, half);
     Joining lows[PAIRS] = {}, highs[PAIRS] = {};
-    __shared__ Pair copies[DEPTH][4][BAND_ROW]; // rows of the next steps, each lane's own; approximation last
+    __shared__ Pair copies[DEPTH][4][APART * BAND_ROW]; // rows of the next steps, each lane's own; approximation last
     const auto prefetch_details = [&](int step, int slot) {
         if (step >= steps) return;
-        coefficients.prefetch(details, first + step, copies[slot][0] + lane);
-        coefficients.prefetch(details + band, first + step, copies[slot][1] + lane);
-        coefficients.prefetch(finest, first + step, copies[slot][2] + lane);
+        coefficients.prefetch(details, first + step, copies[slot][0] + own_pair());
+        coefficients.prefetch(details + band, first + step, copies[slot][1] + own_pair());
+        coefficients.prefetch(finest, first + step, copies[slot][2] + own_pair());
     };
     const auto prefetch_incoming = [&](int step, int slot) {
-        if (step < steps) coefficients.prefetch(restored, first + step, copies[slot][3] + lane);
+        if (step < steps) coefficients.prefetch(restored, first + step, copies[slot][3] + own_pair());
         close_group();
     };
     // Details and thresholds are from launches before the previous one.
-    const T threshold = (T)(GIVEN ? value : thresholds[blockIdx.z]);
+    const T threshold = (T)(GIVEN ? value : thresholds[channel()]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
 #pragma unroll
     for (int step = 0; step < DEPTH; ++step) prefetch_details(step, step);
@@ -109,10 +110,10 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_strips_i
             if (step >= steps) break;
             T l[2][PAIRS], h[2][PAIRS];
             wait_for_groups<DEPTH - 1>();
-            coefficients.take(copies[slot][0] + lane, 1, l[1]);
-            coefficients.take(copies[slot][1] + lane, 1, h[0]);
-            coefficients.take(copies[slot][2] + lane, NOISE ? unit(BY_HIGH, BY_HIGH) : 1, h[1]);
-            coefficients.take(copies[slot][3] + lane, unit(BY_LOW, BY_LOW), l[0]);
+            coefficients.take(copies[slot][0] + own_pair(), 1, l[1]);
+            coefficients.take(copies[slot][1] + own_pair(), 1, h[0]);
+            coefficients.take(copies[slot][2] + own_pair(), NOISE ? unit(BY_HIGH, BY_HIGH) : 1, h[1]);
+            coefficients.take(copies[slot][3] + own_pair(), unit(BY_LOW, BY_LOW), l[0]);
             prefetch_details(step + DEPTH, slot);
             prefetch_incoming(step + DEPTH, slot);
 #pragma unroll

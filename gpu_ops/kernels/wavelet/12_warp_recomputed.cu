@@ -9,8 +9,9 @@
 //          rows; channels of x and out interleaved at the first level, else each in a plane. ONLY_LEVEL: the last
 //          level, whose approximation is recomputed as well. NOISE: the finest details are stored as well;
 //          `stores_low` 0: no approximation is
-// Launch:  one warp per block. Grid x: strips, y: segments of `height` rows, of coefficients forward, of samples
-//          inverse, z: channels. Shared memory for the rows of the next steps. Each launch but the first may start
+// Launch:  one warp per block; of interleaved channels one each. Grid x: strips, y: segments of `height` rows, of
+//          coefficients forward, of samples inverse, z: channels in planes. Shared memory for the rows of the next
+//          steps. Each launch but the first may start
 //          before the previous one ends (programmatic dependent launch)
 // Traffic: 12 bytes per float, read twice and written once, and 2 for its approximation, written and read. Strips
 //          overlap by taps - 2 samples forward, twice that inverse, in whole lanes; segments likewise, in rows
@@ -18,7 +19,7 @@
 #include "wavelet_rows.cuh"
 
 // The approximation of a level, and with NOISE the diagonal details.
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomputed_forward(
+extern "C" __global__ void __launch_bounds__(THREADS_OF_BLOCK, BLOCKS) wavelet_warp_recomputed_forward(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ finest, int rows, int columns, int half_rows,
     int half, int height, int stores_low)
 {
@@ -29,10 +30,10 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     Samples samples(channel_of(x, rows, columns), rows, columns, left);
     low = plane_of(low, half_rows, half), finest = plane_of(finest, half_rows, half);
     Splitting lows[PAIRS] = {}, highs[PAIRS] = {};
-    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
+    __shared__ Four copies[DEPTH][2][APART * PLANE]; // rows of the next steps, each lane's own
     const auto prefetch = [&](int step, int slot) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + own_four());
         close_group();
     };
     wait_for_launch_ahead();
@@ -48,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(slot, r, copies[slot][r] + lane, v);
+                samples.take(slot, r, copies[slot][r] + own_four(), v);
                 split_row<true, NOISE>(v, l[r], h[r]);
             }
             prefetch(step + DEPTH, slot);
@@ -66,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
 
 // The samples of a strip, from the samples and their halo and the approximation of the next level. The last segments
 // come first: the end of the image that the forward launch has read is still in the L2 cache.
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomputed_inverse(
+extern "C" __global__ void __launch_bounds__(THREADS_OF_BLOCK, BLOCKS) wavelet_warp_recomputed_inverse(
     const S* __restrict__ x, const T* __restrict__ restored, S* __restrict__ out, const double* __restrict__ thresholds,
     int rows, int columns, int half_rows, int half, int height, double value)
 {
@@ -80,20 +81,20 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
     restored = plane_of(restored, half_rows, half);
     const Coefficients incoming(half_rows, half, left / 2 + AHEAD);
     Columns clamped = {};
-    __shared__ Four copies[DEPTH][2][ROW]; // rows of the next steps, each lane's own
-    __shared__ Pair queued[DEPTH][ONLY_LEVEL ? 1 : BAND_ROW];
+    __shared__ Four copies[DEPTH][2][APART * PLANE]; // rows of the next steps, each lane's own
+    __shared__ Pair queued[DEPTH][ONLY_LEVEL ? 1 : APART * BAND_ROW];
     const auto prefetch_samples = [&](int step, int slot) {
         for (int r = 0; r < 2; ++r)
-            if (step < steps) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
+            if (step < steps) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + own_four());
     };
     const auto prefetch_incoming = [&](int step, int slot) {
-        if (!ONLY_LEVEL && step < steps) incoming.prefetch(restored, first_k + step - (HALF - 1), queued[slot] + lane);
+        if (!ONLY_LEVEL && step < steps) incoming.prefetch(restored, first_k + step - (HALF - 1), queued[slot] + own_pair());
         close_group();
     };
     // Samples and thresholds are from launches before the previous one; of the last level they are from the previous
     // one.
     if (ONLY_LEVEL) wait_for_launch_ahead();
-    const T threshold = (T)(GIVEN ? value : thresholds[blockIdx.z]);
+    const T threshold = (T)(GIVEN ? value : thresholds[channel()]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
 #pragma unroll
     for (int step = 0; step < DEPTH; ++step) prefetch_samples(step, step);
@@ -110,10 +111,10 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_warp_recomput
             wait_for_groups<DEPTH - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(slot, r, copies[slot][r] + lane, row);
+                samples.take(slot, r, copies[slot][r] + own_four(), row);
                 split_row<true, true>(row, l[r], h[r]);
             }
-            if (!ONLY_LEVEL) incoming.take(queued[slot] + lane, unit(BY_LOW, BY_LOW), arrived);
+            if (!ONLY_LEVEL) incoming.take(queued[slot] + own_pair(), unit(BY_LOW, BY_LOW), arrived);
             prefetch_samples(step + DEPTH, slot);
             prefetch_incoming(step + DEPTH, slot);
             clamped.split(l, h);

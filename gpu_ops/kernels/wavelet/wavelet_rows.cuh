@@ -1,8 +1,9 @@
 // Rows of an image and of its bands, for one independent warp per strip: each lane copies its own part of the next rows
 // asynchronously, so no thread waits for another. RESIDENT: warps per multiprocessor. 32 lanes of EACH samples complete
 // a strip without its halo: WIDTH_FORWARD, WIDTH_JOIN, WIDTH_INVERSE. IN_FOURS: rows are whole vectors of four samples;
-// otherwise lanes access contiguous samples one by one, and exchange them through shared memory. APART: the distance of
-// neighbouring samples, which is the number of channels where these are interleaved; bands have each channel in a plane.
+// otherwise threads access contiguous samples one by one, and exchange them through shared memory. APART: the distance
+// of neighbouring samples, which is the number of channels where these are interleaved; a block has a warp for each of
+// them, so every access is contiguous and serves all channels. Bands have each channel in a plane.
 #pragma once
 
 #include "copy_ahead.cuh"
@@ -23,6 +24,36 @@ constexpr int WIDTH_INVERSE = (32 - HALO_INVERSE - HALO_INVERSE_AFTER) * EACH;
 static_assert(WIDTH_INVERSE > 0, "some lane must have its complete halo");
 
 constexpr int ROW = 32 * EACH / 4, BAND_ROW = 32 * PAIRS / 2; // vectors of four and of two in a warp's row
+// The threads of a block, and the blocks of a multiprocessor.
+constexpr int THREADS_OF_BLOCK = 32 * APART, BLOCKS = RESIDENT / APART > 0 ? RESIDENT / APART : 1;
+// The distance of channels in shared memory, in vectors of four: contiguous samples of all channels are in other banks.
+constexpr int PLANE = APART > 1 ? ROW + (32 / APART + 3) / 4 : ROW;
+
+// The channel of a warp.
+__device__ __forceinline__ int channel() { return APART > 1 ? threadIdx.y : blockIdx.z; }
+
+// The lane's vector of four in a row of all channels, and its pair.
+__device__ __forceinline__ int own_four() { return threadIdx.y * PLANE + threadIdx.x; }
+__device__ __forceinline__ int own_pair() { return threadIdx.y * BAND_ROW + threadIdx.x; }
+
+// Sample `i` of the EACH of a thread, if a row's samples are dealt out one by one: its number in the row of a warp, its
+// channel, and its place in shared memory.
+struct Dealt {
+    int number, of, place;
+
+    __device__ __forceinline__ Dealt(int i)
+    {
+        const int at = THREADS_OF_BLOCK * i + 32 * threadIdx.y + threadIdx.x;
+        number = at / APART, of = at % APART, place = 4 * PLANE * of + number;
+    }
+};
+
+// All warps that exchange samples.
+__device__ __forceinline__ void meet()
+{
+    if (APART > 1) __syncthreads();
+    else __syncwarp();
+}
 
 // Coefficients of an image have the units of both axes.
 __device__ __forceinline__ T unit(Unit down, Unit right) { return unit(down) * unit(right); }
@@ -50,16 +81,16 @@ __device__ __forceinline__ unsigned clamped_row_of(int row, int half_rows)
 #endif
 }
 
-// Where the channel of a block begins: in a band, and in samples.
+// Where the channel of a warp begins in a band, and where its samples do; interleaved ones are those of all channels.
 template <typename V>
 __device__ __forceinline__ V* plane_of(V* bands, int rows, int columns)
 {
-    return bands + (size_t)blockIdx.z * rows * columns;
+    return bands + (size_t)channel() * rows * columns;
 }
 template <typename V>
 __device__ __forceinline__ V* channel_of(V* samples, int rows, int columns)
 {
-    return APART > 1 ? samples + blockIdx.z : plane_of(samples, rows, columns);
+    return APART > 1 ? samples : plane_of(samples, rows, columns);
 }
 
 #if IN_FOURS
@@ -120,8 +151,8 @@ __device__ __forceinline__ float sample_at(const float* from)
     return value;
 }
 
-// The samples of a warp's row, one by one: a lane loads every 32nd one into registers, and takes its own four from shared
-// memory when they are needed.
+// The samples of a block's row, one by one: a thread loads four of them into registers, contiguous across threads, and
+// takes its own four from shared memory when they are needed.
 struct Samples {
     static_assert(EACH == 4, "a lane takes four samples");
     const S* x;
@@ -131,9 +162,9 @@ struct Samples {
     __device__ __forceinline__ Samples(const S* x, int rows, int columns, int left)
         : x(x), rows(rows), pitch(columns * APART)
     {
-        const int lane = threadIdx.x, first = left - lane * EACH;
+        const int first = left - (int)threadIdx.x * EACH;
 #pragma unroll
-        for (int i = 0; i < EACH; ++i) own[i] = near(first + 32 * i + lane, columns) * APART;
+        for (int i = 0; i < EACH; ++i) own[i] = near(first + Dealt(i).number, columns) * APART + Dealt(i).of;
     }
 
     __device__ __forceinline__ void prefetch(int row, int slot, int r, Four*)
@@ -143,14 +174,14 @@ struct Samples {
         for (int i = 0; i < EACH; ++i) ahead[slot][r][i] = sample_at(x + (begin + own[i]));
     }
 
-    // `address` is the lane's vector in the slot's row of shared memory: lanes have read the one before it, since they
-    // met at the other slots.
+    // `address` is the lane's vector in the slot's row of shared memory: all have read the one before it, since they met
+    // at the other slots.
     __device__ __forceinline__ void take(int slot, int r, Four* address, T (&v)[EACH]) const
     {
-        S* row = (address - threadIdx.x)->v;
+        S* row = (address - own_four())->v;
 #pragma unroll
-        for (int i = 0; i < EACH; ++i) row[32 * i + threadIdx.x] = ahead[slot][r][i];
-        __syncwarp();
+        for (int i = 0; i < EACH; ++i) row[Dealt(i).place] = ahead[slot][r][i];
+        meet();
         const Four four = *address;
 #pragma unroll
         for (int i = 0; i < EACH; ++i) v[i] = (T)four.v[i];
@@ -234,30 +265,32 @@ struct Written {
                 Four four;
 #pragma unroll
                 for (int i = 0; i < 4; ++i) four.v[i] = sample_of(row[f + i] * unit(INVERSE, INVERSE));
-                store_four(four, out + (size_t)at * pitch, f);
+                store_four(four, out + (size_t)at * pitch, f, r);
             }
         }
     }
 
 #if IN_FOURS
-    __device__ __forceinline__ void store_four(const Four& four, S* line, int f) const
+    __device__ __forceinline__ void store_four(const Four& four, S* line, int f, int) const
     {
         if (left + f < columns) *(Four*)(line + left + f) = four;
     }
 #else
     int first; // column of the first lane's first sample
 
-    // One by one, contiguous across lanes.
-    __device__ __forceinline__ void store_four(const Four& four, S* line, int) const
+    // One by one, contiguous across threads. Rows alternate between two buffers: when all meet at one of them, all have
+    // read the other.
+    __device__ __forceinline__ void store_four(const Four& four, S* line, int, int r) const
     {
-        __shared__ Four made[32];
-        __syncwarp();
-        made[threadIdx.x] = four;
-        __syncwarp();
+        __shared__ Four made[2][APART * PLANE];
+        made[r][own_four()] = four;
+        meet();
 #pragma unroll
         for (int i = 0; i < EACH; ++i) {
-            const int at = 32 * i + threadIdx.x, column = first + at;
-            if (column >= left && column < columns) line[(unsigned)column * APART] = made[at / 4].v[at % 4];
+            const Dealt dealt(i);
+            const int column = first + dealt.number;
+            if (column >= left && column < columns)
+                line[(unsigned)column * APART + dealt.of] = made[r][dealt.place / 4].v[dealt.place % 4];
         }
     }
 #endif

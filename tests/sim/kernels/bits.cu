@@ -75,11 +75,13 @@ extern "C" __global__ void logic(const unsigned* a, const unsigned* b, const uns
 
 extern "C" __global__ void dots(const int* a, const int* b, const int* c, int* out, int n) {
     START
-    int* r = out + 6 * i;
+    int* r = out + 8 * i;
     r[0] = __dp4a(a[i], b[i], c[i]);
     r[1] = __dp4a((unsigned)a[i], (unsigned)b[i], (unsigned)c[i]);
     r[2] = __dp2a_lo(a[i], b[i], c[i]);
     r[3] = __dp2a_hi(a[i], b[i], c[i]);
     asm("dp4a.u32.s32 %0, %1, %2, %3;" : "=r"(r[4]) : "r"(a[i]), "r"(b[i]), "r"(c[i]));
     asm("add.sat.s32 %0, %1, %2;" : "=r"(r[5]) : "r"(a[i]), "r"(b[i]));
+    asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(r[6]) : "r"(a[i] >> 22), "r"(b[i] >> 22), "r"(c[i]));
+    asm("cvt.pack.sat.s16.s32 %0, %1, %2;" : "=r"(r[7]) : "r"(a[i] >> 14), "r"(b[i] >> 14));
 }

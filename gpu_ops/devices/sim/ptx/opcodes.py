@@ -195,7 +195,7 @@ def _table(line: Instruction) -> str:
 def _computation(line: Instruction) -> Computation:
     op = line.op
     if op[0] == "cvt":
-        return _conversion(line)
+        return _packing(line) if op[1] == "pack" else _conversion(line)
     if op[0] in ("setp", "set"):
         return _comparison(line)
     if op[0] in ("dp4a", "dp2a"):
@@ -326,6 +326,20 @@ def _conversion(line: Instruction) -> Computation:
     else:
         value = f"A.convert_saturating({value}, A.{target})" if "sat" in op else f"{value}.astype(A.{target})"
     return Computation((target,), (origin,), value)
+
+
+def _packing(line: Instruction) -> Computation:
+    """cvt.pack.sat.u8.s32.b32 d, a, b, c: a and b, clamped, above each other; c moves up for bytes, and is left out for
+    16 bits."""
+    to, source = line.op[3:5]
+    whole = line.op[2] == "sat" and source == "s32" and to in ("u8", "s8", "u16", "s16")
+    if not whole or (line.op[5:] == ("b32",)) != (to[1:] == "8"):
+        raise refused(line)
+    high, low = (f"A.convert_saturating({{{place}}}, A.{NUMPY[to]})" for place in (0, 1))
+    pair = f"A.pack(A.u{2 * int(to[1:]) // 8}, {low}, {high})"
+    if to[1:] == "16":
+        return Computation(("i4",), ("i4", "i4"), f"{pair}.view(A.i4)")
+    return Computation(("i4",), ("i4",) * 3, f"A.pack(A.i4, {pair}, {{2}}.astype(A.u2))")
 
 
 def _dot(line: Instruction) -> Computation:

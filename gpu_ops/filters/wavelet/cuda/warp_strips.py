@@ -90,8 +90,9 @@ def grid_of(task: Task, level: int, part: Part) -> Grid:
     lane, (rows, columns) = Lane.of(task), extents_of(task)[level if part.forward else level - 1]
     samples = columns * (4 if part.two else 2) if part.forward else columns
     strips = -(-samples // lane.width(part))
-    warps = MOST_WARPS if part.two and lane.taps > SHORT else WARPS
-    most = min(max(warps * task.limits.multiprocessors // (strips * task.meta.channels), 1), MOST_BLOCKS)
+    warps, channels = MOST_WARPS if part.two and lane.taps > SHORT else WARPS, task.meta.channels
+    resident = -(-warps // channels) * channels if level == 1 else warps  # a block has a warp for each channel
+    most = min(max(resident * task.limits.multiprocessors // (strips * channels), 1), MOST_BLOCKS)
     height = max(-(-rows // most), LEAST_ROWS // 2 if part.forward else LEAST_ROWS)
     height += 0 if part.forward else height % 2  # whole pairs
     return Grid(strips, -(-rows // height), height)
@@ -183,8 +184,8 @@ class Streaming(Denoising):
         levels = f"levels {number} and {number + 1}" if of.part.two else f"level {number}"
         return Launch(
             self._kernel_of(of, level),
-            (strips, segments, self.shape.channels),
-            (WARP, 1, 1),
+            (strips, segments, 1 if number == 1 else self.shape.channels),
+            (WARP, self.shape.channels if number == 1 else 1, 1),
             args,
             constants=self._constants(),
             name=levels if forward else f"{levels} inverse",

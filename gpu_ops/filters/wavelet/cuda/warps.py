@@ -37,8 +37,8 @@ IDEAS = {
     Rung.TWO_LEVELS: "The first two levels share a forward and an inverse launch; the data between stay in registers.",
 }
 SHAPES = {
-    Rung.STORED: ((36, 132), (36, 136), (124, 133), (36, 45, 3)),
-    Rung.RECOMPUTED: ((36, 132), (36, 136), (37, 133), (36, 45, 3)),
+    Rung.STORED: ((36, 132), (36, 136), (124, 133), (36, 140, 3)),
+    Rung.RECOMPUTED: ((36, 132), (36, 136), (37, 133), (36, 140, 3)),
     Rung.TWO_LEVELS: ((36, 136), (72, 144)),
 }
 """Images with more columns than a warp has, in rows of whole fours, at the second level as well or not, and in others;
