@@ -275,6 +275,9 @@ def open_window(args: argparse.Namespace, child: EarlyChild | None = None, opene
         early = EarlyAnswers()
         client = EngineClient(early, early=child)
         client.start()
+        from app.base.qt_imports import skip_source_search
+
+        skip_source_search()
         from app.shell.faults import quieten_qt
         from app.shell.window import show
 

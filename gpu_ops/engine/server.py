@@ -93,11 +93,11 @@ def serve(connection: Connection, warm: bool = False) -> None:
 
 
 def _warm_up(idle: Callable[[], bool]) -> None:
-    """Import and compile what the first run of a window needs, the first filter's variants on the CPU and its reference
-    on a small image, as long as no job waits."""
+    """Import what the first picture of a window and its verdict need: run the first filter's libraries on a small
+    image, as long as no job waits. Loops are not loaded yet: the picture would wait for them."""
     filter = FILTERS.find(FILTERS[0].family, "image")
     image = from_array(np.arange(64 * 64, dtype=np.uint8).reshape(64, 64))
-    picks = tuple(Pick(v.id, "cpu") for v in filter.variants if v.device == "cpu" and not v.library)
+    picks = tuple(Pick(v.id, "cpu") for v in map(filter.variant, filter.picked) if v.device == "cpu" and v.library)
     with suppress(KernelscopeError, Cancelled):  # a run that the user wants says what is wrong
         for _ in run_experiment(Experiment(filter.id, image, {}, picks, "none"), stop=lambda: not idle()):
             pass
