@@ -1,5 +1,5 @@
-"""The engine's work for the panels beside the pictures, and for all frames of a file. It is imported with the first of
-these jobs, because it loads the simulated GPU and the explanations."""
+"""The engine's work for panels, and for all frames of a file. It is imported with the first of these jobs, because it
+loads the simulated GPU and the explanations."""
 
 from __future__ import annotations
 
