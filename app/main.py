@@ -89,7 +89,11 @@ def start_engine(args: Sequence[str], copied: bool = False) -> EarlyChild | None
     if {"-h", "--help"} & set(args) or screen_fault():
         return None
     from gpu_ops.engine.child import EarlyChild
+    from gpu_ops.processes import importing
 
+    if copied:
+        with importing():
+            import gpu_ops.engine.about  # noqa: F401  # with the messages, which both processes need
     with suppress(OSError):
         return EarlyChild(copied)
     return None
