@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 from PySide6 import QtCore  # noqa: F401  # the first import of a Qt module creates the one below
 
@@ -12,6 +13,6 @@ def skip_source_search() -> None:
     its optional features. At the start of this program these are 300 files and a twentieth of the time. It uses no
     optional feature, so the answer is that of a module that uses PySide6 without any. Where a version of PySide6 has no
     such function, nothing changes."""
-    feature = sys.modules.get("shibokensupport.feature")
+    feature: Any = sys.modules.get("shibokensupport.feature")
     if hasattr(feature, "_mod_uses_pyside"):
         feature._mod_uses_pyside = lambda module: True
