@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -58,7 +59,11 @@ def _run(args: Sequence[str], opened: Opened | None = None, watched: bool = Fals
         from app.shell.figure_picture import draw
 
         return command(args, draw)
-    early, parsed_args = start_engine(args), list[argparse.Namespace]()
+    from gpu_ops.engine.child import FORKS
+
+    copied = FORKS and threading.active_count() == 1 and "PySide6.QtCore" not in sys.modules
+    parsed_args = list[argparse.Namespace]()
+    early = None if copied else start_engine(args)
 
     def ask() -> int:
         parsed = _parse(args)
@@ -70,20 +75,27 @@ def _run(args: Sequence[str], opened: Opened | None = None, watched: bool = Fals
     code = guarded(ask)
     if not parsed_args and early is not None:
         early.child.end()
+    if parsed_args and copied:  # with the filters that this process has imported by now
+        early = start_engine(args, copied)
     return open_window(parsed_args[0], early, opened) if parsed_args else code
 
 
-def start_engine(args: Sequence[str]) -> EarlyChild | None:
-    """Start the engine's process, on another core, before this one imports the filters and Qt. None where no window
-    opens, or the system has no process left: the window says why."""
+def start_engine(args: Sequence[str], copied: bool = False) -> EarlyChild | None:
+    """Start the engine's process, on another core, before this one imports Qt: as a copy of this process, or else
+    before this one imports the filters. None where no window opens, or the system has no process left: the window says
+    why."""
     from gpu_ops import screen_fault
 
     if {"-h", "--help"} & set(args) or screen_fault():
         return None
     from gpu_ops.engine.child import EarlyChild
+    from gpu_ops.processes import importing
 
+    if copied:
+        with importing():
+            import gpu_ops.engine.about  # noqa: F401  # with the messages, which both processes need
     with suppress(OSError):
-        return EarlyChild()
+        return EarlyChild(copied)
     return None
 
 
@@ -275,6 +287,9 @@ def open_window(args: argparse.Namespace, child: EarlyChild | None = None, opene
         early = EarlyAnswers()
         client = EngineClient(early, early=child)
         client.start()
+        from app.base.qt_imports import skip_source_search
+
+        skip_source_search()
         from app.shell.faults import quieten_qt
         from app.shell.window import show
 

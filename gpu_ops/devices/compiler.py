@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from threading import Lock
 
 from gpu_ops.devices.compile_process import make
 from gpu_ops.devices.kernel_source import check_files, code_of, flags_of, included_headers, is_shipped, read_source
@@ -123,7 +124,9 @@ def compile_kernel(
     parts += [f"{n}\0{t}" for n, t in sorted(request.headers.items())]
     parts += [f"instance {name}" for name in instances]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    if key not in _CACHE:
+    with _one_at_a_time(key):  # what is compiled ahead is waited for, not compiled twice
+        if key in _CACHE:
+            return _CACHE[key]
         if architecture not in supported_architectures():
             choices = ", ".join(supported_architectures())
             raise DeviceError(f"NVRTC {_version_text()} does not compile for {architecture}; choose from {choices}.")
@@ -164,6 +167,13 @@ def instances_of(source: str, name: str, edits: Mapping[str, str] | None = None)
 NAMES_OF_INSTANCES = "__nv_name_map"
 """The file in NVRTC's log whose errors are those of instances that the program does not have."""
 _CACHE: dict[str, Compiled] = {}
+_BEGUN: dict[str, Lock] = {}
+"""A lock for each program that has ever been compiled, or is being compiled."""
+
+
+def _one_at_a_time(key: str) -> Lock:
+    """The lock of a program; a dictionary sets a missing entry in one step."""
+    return _BEGUN.setdefault(key, Lock())
 
 
 def _compile(request: Request, architecture: str, defines: Mapping[str, Value], key: str, isolated: bool) -> Compiled:

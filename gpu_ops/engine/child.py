@@ -5,15 +5,18 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
 from gpu_ops.processes import importing, safe_path
 
+FORKS = sys.platform == "linux"
+"""Whether a child can be a copy of this process; on macOS, system libraries do not survive that."""
 NICENESS = 5
 PATIENCE = 5.0
 """Seconds to wait for operations that the system completes at once, unless a driver hangs."""
@@ -22,14 +25,17 @@ PATIENCE = 5.0
 class Child:
     """One engine process. A thread of the child calls `receive(child, message)`; the last message is None: the process
     has closed the connection. With `warm` the process prepares for the first run of a window while no job waits.
+    A `copied` one has all that this process has imported, which is safe only before there are threads, Qt and CUDA.
     Raises OSError if the system cannot start a process."""
 
-    def __init__(self, receive: Callable[[Child, Any], None], warm: bool = False) -> None:
-        context = multiprocessing.get_context("spawn")
+    def __init__(self, receive: Callable[[Child, Any], None], warm: bool = False, copied: bool = False) -> None:
+        context: Any = multiprocessing.get_context("fork" if copied else "spawn")
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs, warm), name="kernelscope-engine", daemon=True)
+        # A copy must close its copy of our end: it would never notice that this process is gone.
+        about = (theirs, warm, self._connection) if copied else (theirs, warm)
+        self._process = context.Process(target=_serve, args=about, name="kernelscope-engine", daemon=True)
         try:
-            with safe_path():
+            with nullcontext() if copied else safe_path():
                 self._process.start()
         except BaseException:
             self._connection.close()
@@ -90,10 +96,10 @@ class EarlyChild:
     """A child that is started before its client: it loads its modules on another core while this process does. It keeps
     the messages until a client takes it. Raises OSError if the system cannot start a process."""
 
-    def __init__(self) -> None:
+    def __init__(self, copied: bool = False) -> None:
         self._lock, self._kept = threading.Lock(), list[Any]()
         self._to: Callable[[Child, Any], None] = lambda _child, message: self._kept.append(message)
-        self.child = Child(self._receive, warm=True)
+        self.child = Child(self._receive, warm=True, copied=copied)
 
     def _receive(self, child: Child, message: Any) -> None:
         with self._lock:
@@ -116,9 +122,11 @@ def _how(code: int) -> str:
     return f"was killed by signal {-code}"
 
 
-def _serve(connection: Connection, warm: bool) -> None:
-    """The child's main. The import is here so that only the child loads the code that computes; the window, which
-    starts at the same time, goes first."""
+def _serve(connection: Connection, warm: bool, parents: Connection | None = None) -> None:
+    """The child's main; `parents` is the other end of the connection, where the child has a copy of it. The import is
+    here so that only the child loads the code that computes; the window, which starts at the same time, goes first."""
+    if parents is not None:
+        parents.close()
     if hasattr(os, "nice"):
         os.nice(NICENESS)
     with importing():

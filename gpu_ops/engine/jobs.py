@@ -6,22 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpu_ops.batch.all_frames import Wanted, write_frames
 from gpu_ops.device_names import is_simulated
-from gpu_ops.devices.occupancy import LaunchOccupancy
-from gpu_ops.devices.sim.streams.queues import Queues
-from gpu_ops.doctor.machine import examine
 from gpu_ops.engine.edits import limits_of_edits
 from gpu_ops.engine.job_channel import PARTS, JobChannel
-from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
 from gpu_ops.engine.messages import (
-    DoctorAnswer,
-    DoctorRequest,
-    FramesRequest,
     Job,
     Loaded,
     LoadRequest,
-    OccupancyAnswer,
     ResultRequest,
     ResultSaved,
     RunRequest,
@@ -30,28 +21,15 @@ from gpu_ops.engine.messages import (
     SaveRequest,
     Stepped,
     StepsRequest,
-    TimelinesAnswer,
-    TimelinesRequest,
-    TransfersAnswer,
-    TransfersRequest,
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult, Statistics
 from gpu_ops.engine.simulated import Piece, Simulation
 from gpu_ops.engine.statistics import statistics
-from gpu_ops.engine.xrays import answer_contract, answer_xray
-from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, plain
-from gpu_ops.explaining.blocked import any_timeline
-from gpu_ops.explaining.occupancies import launch_occupancy
-from gpu_ops.explaining.spans import Timeline
-from gpu_ops.explaining.timeline import TimelineJob
-from gpu_ops.explaining.transfers.catalogue import KINDS
-from gpu_ops.explaining.transfers.making import sweep
-from gpu_ops.explaining.transfers.subject import Subject
+from gpu_ops.errors import InputError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.io import SAMPLES, apply_steps, convert, from_origin, load, sample, save_result
+from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result
 from gpu_ops.io.inputs import make_input
-from gpu_ops.io.origins import of_frame
 from gpu_ops.io.rows import check_fits
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
@@ -60,7 +38,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.report.sweeps import noise_of, resized
 from gpu_ops.run_key import RunKey
 from gpu_ops.running.affordable import Crop
-from gpu_ops.running.attempt import FOR_ALL, named
+from gpu_ops.running.attempt import named
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
@@ -83,25 +61,16 @@ def work(channel: JobChannel, job: Job) -> None:
                 _steps(channel, job)
             case ResultRequest():
                 _result(channel, job)
-            case XRayRequest():
-                answer_xray(channel, job)
-            case ContractRequest():
-                answer_contract(channel, job)
-            case TimelinesRequest():
-                _timelines(channel, job)
-            case TransfersRequest():
-                _transfers(channel, job)
             case SaveRequest():
                 channel.progress(f"saving {plain(job.path)}")
                 result, array = job.result, channel.array(job.result.array)
                 how = (result.form, result.unit, job.rate)
                 mapping = save_result(job.path, result.kind, array, *how, saving=job.saving)
                 channel.send(ResultSaved(job.job, job.path, mapping))
-            case FramesRequest():
-                _frames(channel, job)
-            case DoctorRequest():
-                channel.progress("measuring bandwidth" if job.roofs else "detecting devices and libraries")
-                channel.send(DoctorAnswer(job.job, examine(job.roofs)))
+            case _:  # imported only now: the first picture does not wait for the simulated GPU and the explanations
+                from gpu_ops.engine.panel_jobs import work_for_panel
+
+                work_for_panel(channel, job)
 
 
 def _load(channel: JobChannel, request: LoadRequest) -> None:
@@ -151,18 +120,6 @@ def _result(channel: JobChannel, request: ResultRequest) -> None:
     channel.send(Loaded(request.job, _shared_input(channel, input)))
 
 
-def _frames(channel: JobChannel, request: FramesRequest) -> None:
-    """Read every frame again with the input's own steps, run the filter on it, and write the results."""
-    origin = request.input.origin
-
-    def report(done: int, total: int) -> None:
-        channel.progress(f"computing frame {done + 1} of {total}", done, total)
-
-    wanted, count = Wanted(request.filter, request.params, request.pick, request.output), request.input.facts.frames
-    frames = (lambda frame: from_origin(of_frame(origin, frame)), count, wanted)
-    write_frames(*frames, request.path, report, request.token)
-
-
 def _answer(channel: JobChannel, job: int, input: Input, dtype: str | None) -> None:
     channel.announce(f"summarising {input.name}")
     if dtype:
@@ -199,7 +156,9 @@ def _run(channel: JobChannel, request: RunRequest) -> None:
     if request.distinct is not None:
         whole = noise_of(whole, request.distinct)
     if request.occupancy_for:
-        _send_occupancy(channel, request, whole)
+        from gpu_ops.engine.panel_jobs import send_occupancy
+
+        send_occupancy(channel, request, whole)
     channel.pin(request.input.array.segment, (p.device for p in request.picks))
     fast = tuple(p for p in request.picks if not is_simulated(p.device))
     if fast:
@@ -225,20 +184,6 @@ def _simulate(channel: JobChannel, request: RunRequest, whole: Input, pick: Pick
         if piece is None:
             return
         _send(channel, request, piece)
-
-
-def _send_occupancy(channel: JobChannel, request: RunRequest, whole: Input) -> None:
-    """Compile the kernels of the picks and report their theoretical occupancy."""
-    filter, found, reasons = FILTERS.find(request.filter), dict[str, LaunchOccupancy](), list[str]()
-    for pick in request.occupancy_for:
-        channel.announce(f"compiling {filter.variant(pick.variant).title} for {request.architecture}")
-        try:
-            occupancy = launch_occupancy(filter, pick, request.params, whole.meta, request.architecture)
-        except (ParamError, KernelError, DeviceError) as error:  # a CPU has times without an occupancy
-            reasons.append(str(error))
-        else:
-            found |= {pick.variant: occupancy} if occupancy else {}
-    channel.send(OccupancyAnswer(request.job, found, tuple(reasons)))
 
 
 def _run_picks(channel: JobChannel, request: RunRequest, whole: Input, picks: tuple[Pick, ...]) -> None:
@@ -303,33 +248,3 @@ def _ends(values: Array, figures: Array | None, summary: Statistics | None) -> A
     if figures is None or summary is None or figures.size != values.size or summary.finite == 0:
         return values
     return np.array([summary.minimum, summary.maximum], figures.dtype).astype(values.dtype)
-
-
-def _timelines(channel: JobChannel, request: TimelinesRequest) -> None:
-    """The timelines of all picks; a pick that fails does not affect the others."""
-    whole, filter = channel.input(request.input), FILTERS.find(request.filter)
-    found, reasons = dict[str, Timeline](), dict[str, str]()
-    queues = Queues(request.copy_engines, request.in_order, request.launch_blocking)
-    for place, pick in enumerate(request.picks):
-        channel.announce(f"planning {named(filter.variant(pick.variant), pick.device, True)}")
-        about = (filter, filter.variant(pick.variant), pick.device, whole, request.params, pick.knobs)
-        try:
-            with stage(place, len(request.picks)):
-                found[pick.variant] = any_timeline(TimelineJob(*about, request.rates, queues, pick.edits))
-        except FOR_ALL:
-            raise
-        except KernelscopeError as error:
-            reasons[pick.variant] = str(error)
-    channel.send(TimelinesAnswer(request.job, found, reasons))
-
-
-def _transfers(channel: JobChannel, request: TransfersRequest) -> None:
-    kind = KINDS[request.sweep]
-    channel.announce(f"sweeping transfers on {request.device}")
-    subject = None
-    if kind.of_input:
-        assert request.input is not None
-        subject = Subject.of(channel.input(request.input), request.filter, request.params)
-    queues = Queues(request.copy_engines, request.in_order)
-    found = sweep(request.sweep, request.device, subject, request.rates, queues)
-    channel.send(TransfersAnswer(request.job, found))

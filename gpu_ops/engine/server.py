@@ -20,6 +20,7 @@ import numpy as np
 
 from gpu_ops.devices import device_statuses
 from gpu_ops.engine.about import activity
+from gpu_ops.engine.ahead import Ahead
 from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.jobs import work
 from gpu_ops.engine.messages import (
@@ -55,6 +56,7 @@ from gpu_ops.io import decoder_process, from_array
 from gpu_ops.progress import Cancelled, finite
 from gpu_ops.report.provenance import machine
 from gpu_ops.running.runner import run_experiment
+from gpu_ops.running.verify import full_meta
 from gpu_ops.types import Experiment, Pick
 
 QUIET = 2.0
@@ -82,22 +84,27 @@ def serve(connection: Connection, warm: bool = False) -> None:
         warming.start()
         if warm:
             _warm_up(jobs.empty)
+        ahead = Ahead()
         while (job := jobs.get()) is not None:
             if isinstance(job, SegmentRelease):
                 channel.forget(job.segment)
             elif isinstance(job, OwnVariants):
                 FILTERS.set_own(job.own)
             else:
+                ahead.stop(wait=isinstance(job, RunRequest) and job.protocol != "none")
                 _do(channel, job)
+                if isinstance(job, RunRequest) and jobs.empty():
+                    with suppress(KernelscopeError):  # its run has said what is wrong
+                        ahead.begin(job, full_meta(channel.input(job.input)))
     _leave(0)
 
 
 def _warm_up(idle: Callable[[], bool]) -> None:
-    """Import and compile what the first run of a window needs, the first filter's variants on the CPU and its reference
-    on a small image, as long as no job waits."""
+    """Import what the first picture of a window and its verdict need: run the first filter's libraries on a small
+    image, as long as no job waits. Loops are not loaded yet: the picture would wait for them."""
     filter = FILTERS.find(FILTERS[0].family, "image")
     image = from_array(np.arange(64 * 64, dtype=np.uint8).reshape(64, 64))
-    picks = tuple(Pick(v.id, "cpu") for v in filter.variants if v.device == "cpu" and not v.library)
+    picks = tuple(Pick(v.id, "cpu") for v in map(filter.variant, filter.picked) if v.device == "cpu" and v.library)
     with suppress(KernelscopeError, Cancelled):  # a run that the user wants says what is wrong
         for _ in run_experiment(Experiment(filter.id, image, {}, picks, "none"), stop=lambda: not idle()):
             pass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -46,7 +47,7 @@ def run_experiment(
 ) -> Iterator[Run]:
     """Yield the run of each pick when it is computed, again when it is verified, again with its quality where the
     input's noise-free original is known, again when it is timed. Where nothing is timed, all picks are computed before
-    the first is verified.
+    the first is verified; but see `_soonest_first`.
 
     A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
     a run with its `failure`; the others go on. Where nothing is timed, and on a GPU where the experiment limits the
@@ -63,14 +64,15 @@ def run_experiment(
     watch.total = len(attempts) * sum(steps)
     resident: dict[str, DeviceArray] = {}
     live = experiment.protocol == "none"
-    for attempt in attempts:
-        watch.begin(f"preparing {attempt.name}")
-        in_use = any(j.plan is not None and j.device.name == attempt.device.name for j in attempts)
-        yield from _compute(attempt, resident, watch, in_use)
-        if not live:
-            yield from _verify(attempt, watch)
-    if live:  # in a window: all results come before the first verdict
-        yield from _verify_all(attempts, watch, again)
+    for group in _soonest_first(attempts) if live else [[attempt] for attempt in attempts]:
+        for attempt in group:
+            watch.begin(f"preparing {attempt.name}")
+            in_use = any(j.plan is not None and j.device.name == attempt.device.name for j in attempts)
+            yield from _compute(attempt, resident, watch, in_use)
+        if live:
+            yield from _verify_all(group, watch, again)
+        else:
+            yield from _verify(group[0], watch)
     if experiment.input.clean is not None:  # after all pictures, which do not wait for it
         yield from _compare(attempts, watch)
     if live:
@@ -78,6 +80,16 @@ def run_experiment(
             attempt.keep_plan()
         return
     yield from _time([j for j in attempts if j.computed and j.run.ok is not False], resident, watch)
+
+
+def _soonest_first(attempts: list[Attempt]) -> list[list[Attempt]]:
+    """Groups of attempts, each computed as a whole before its first verdict: in a window all results come before it.
+    Until this process has loaded Numba, which takes most of a second, and seconds where a loop must be compiled,
+    libraries have a group of their own, so that the first picture and its verdict need not wait for that."""
+    if "numba" in sys.modules:
+        return [attempts]
+    ready = [a for a in attempts if a.variant.library and a.device.kind == "cpu"]
+    return [group for group in (ready, [a for a in attempts if a not in ready]) if group]
 
 
 def _time(timed: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watch) -> Iterator[Run]:

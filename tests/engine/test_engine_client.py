@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -183,7 +184,7 @@ def test_an_engine_that_started_early_answers_the_window() -> None:
 
 def test_a_process_that_was_started_before_its_client_says_everything_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Messages are kept until a client takes the process, and no second one is started."""
-    monkeypatch.setattr(children, "Child", lambda receive, warm: FakeChild(receive) if warm else None)
+    monkeypatch.setattr(children, "Child", lambda receive, warm, copied: FakeChild(receive) if warm else None)
     early = children.EarlyChild()
     answers: SimpleQueue[Answer] = SimpleQueue()
     with closing(EngineClient(answers.put, early=early)) as client:
@@ -197,19 +198,40 @@ def test_a_process_that_was_started_before_its_client_says_everything_to_it(monk
     assert FakeChild.made.get_nowait() is early.child and FakeChild.made.empty()
 
 
-def test_no_engine_is_started_early_where_no_window_opens(monkeypatch: pytest.MonkeyPatch) -> None:
-    started, ended = list[str](), list[str]()
+@pytest.mark.parametrize("copied", [False, True])
+def test_no_engine_is_started_early_where_no_window_opens(monkeypatch: pytest.MonkeyPatch, copied: bool) -> None:
+    """A copy is started once the command line is known to be right; other processes at once, on another core."""
+    started, ended = list[bool](), list[str]()
     child = SimpleNamespace(end=lambda: ended.append("child"))
-    monkeypatch.setattr(children, "EarlyChild", lambda: started.append("child") or SimpleNamespace(child=child))
+    monkeypatch.setattr(children, "EarlyChild", lambda copied: started.append(copied) or SimpleNamespace(child=child))
+    monkeypatch.setattr(children, "FORKS", copied)
+    monkeypatch.setattr(main.threading, "active_count", lambda: 1)
+    monkeypatch.delitem(sys.modules, "PySide6.QtCore", raising=False)
     monkeypatch.setattr("gpu_ops.screen_fault", lambda: "")
     monkeypatch.setattr(main, "open_window", lambda args, early, opened: 7 if early.child is child else 1)
     for arguments in (["--help"], ["list"], ["run", "mean", "--help"]):
         main.main(arguments)
         assert started == []
     assert main.main(["--sample", "nothing"]) == 2
-    assert (started, ended) == (["child"], ["child"]), "a process that nobody uses is ended"
+    unused = 0 if copied else 1
+    assert (len(started), len(ended)) == (unused, unused), "a process that nobody uses is ended"
     assert main.main(["--sample", "camera"]) == 7
-    assert (len(started), len(ended)) == (2, 1)
+    assert (started, len(ended)) == ([copied] * (unused + 1), unused)
     monkeypatch.setattr("gpu_ops.screen_fault", lambda: "There is no display")
     monkeypatch.setattr(main, "open_window", lambda args, early, opened: 7 if early is None else 1)
-    assert main.main([]) == 7 and len(started) == 2
+    assert main.main([]) == 7 and len(started) == unused + 1
+
+
+@pytest.mark.parametrize(("threads", "qt"), [(2, False), (1, True)])
+def test_a_process_with_threads_or_qt_is_not_copied(monkeypatch: pytest.MonkeyPatch, threads: int, qt: bool) -> None:
+    started: list[bool] = []
+    monkeypatch.setattr(children, "EarlyChild", started.append)
+    monkeypatch.setattr(children, "FORKS", True)
+    monkeypatch.setattr("gpu_ops.screen_fault", lambda: "")
+    monkeypatch.setattr(main, "open_window", lambda args, early, opened: 0)
+    monkeypatch.setattr(main.threading, "active_count", lambda: threads)
+    monkeypatch.delitem(sys.modules, "PySide6.QtCore", raising=False)
+    if qt:
+        monkeypatch.setitem(sys.modules, "PySide6.QtCore", SimpleNamespace())
+    main.main(["--sample", "camera"])
+    assert started == [False]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.engine import jobs
+from gpu_ops.engine import panel_jobs
 from gpu_ops.engine.about import activity
 from gpu_ops.engine.messages import TimelinesRequest
 from gpu_ops.errors import DeviceError, DeviceLost, ParamError
@@ -48,7 +48,7 @@ def request(*picks: Pick, **how: Any) -> TimelinesRequest:
 
 def answer(*picks: Pick, **how: Any) -> Any:
     channel = Channel()
-    jobs._timelines(channel, request(*picks, **how))  # type: ignore[arg-type]
+    panel_jobs._timelines(channel, request(*picks, **how))  # type: ignore[arg-type]
     (found,) = channel.answers
     assert found.job == 4
     return found
@@ -78,7 +78,7 @@ def test_a_lost_device_is_no_reason_of_one_variant(monkeypatch: pytest.MonkeyPat
     def lost(*_: Any) -> Any:
         raise DeviceLost("The device is gone.")
 
-    monkeypatch.setattr(jobs, "any_timeline", lost)
+    monkeypatch.setattr(panel_jobs, "any_timeline", lost)
     with pytest.raises(DeviceLost):
         answer(Pick("pinned", "sim"))
 

@@ -20,6 +20,7 @@ from app.models.pictures.display import Display
 from app.models.pictures.layer import STATES, Tone
 from app.models.pictures.nonfinite import NAN_COLOR
 from app.models.pictures.pyramid import Pyramid
+from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.image_pane import ImagePane
 
 LONG = "Shared memory tile with four rows per thread and vector loads of sixteen bytes"
@@ -280,6 +281,7 @@ def test_the_latest_wins(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Pyramid, "build", held)
     pane = shown(qtbot, np.full((100, 100), 1, np.uint8))
+    qtbot.waitUntil(lambda: pane.layer._background.busy)
     pane.set_array(np.full((100, 100), 2, np.uint8), None, "newer")
     qtbot.waitUntil(lambda: pane.layer.sharp)
     changes = []
@@ -291,6 +293,29 @@ def test_the_latest_wins(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
     QApplication.processEvents()
     assert stops == [True] and len(changes) == before
     assert (painted(pane)[0] == 2).all()
+
+
+def test_levels_wait_for_the_first_picture(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layer_module, "LARGE", 1)
+    order: list[str] = []
+    build, paint = Pyramid.build, ImageCanvas.paintEvent
+
+    def built(self: Pyramid, stop: Any = lambda: False) -> bool:
+        order.append("levels")
+        return build(self, stop)
+
+    def painted_now(self: ImageCanvas, event: Any) -> None:
+        paint(self, event)
+        order.append("picture" if self.images and self.images[0] is not None else "nothing")
+
+    monkeypatch.setattr(Pyramid, "build", built)
+    monkeypatch.setattr(ImageCanvas, "paintEvent", painted_now)
+    pane = shown(qtbot, np.full((300, 300), 1, np.uint8))
+    qtbot.waitUntil(lambda: pane.layer.sharp)
+    order.clear()
+    pane.set_array(np.full((300, 300), 2, np.uint8), None, "newer")
+    qtbot.waitUntil(lambda: pane.layer.sharp)
+    assert order.index("picture") < order.index("levels")
 
 
 def test_a_pane_may_go_while_its_image_is_built(qtbot: QtBot) -> None:

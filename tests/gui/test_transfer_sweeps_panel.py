@@ -23,7 +23,7 @@ from app.views.window.main_window import MainWindow
 from app.views.window.panels import TIMELINE
 from gpu_ops import from_array
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine import jobs
+from gpu_ops.engine import panel_jobs
 from gpu_ops.engine.about import activity, segments_of_request
 from gpu_ops.engine.messages import (
     Finished,
@@ -231,10 +231,10 @@ def test_the_engine_makes_the_sweep_of_a_request(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(of_input, "CHUNKS", (1, 2))
     channel = Channel()
     request = TransfersRequest(7, "streams", "sim", object(), "mean2d", {"window": 5}, 1)  # type: ignore[arg-type]
-    jobs._transfers(channel, request)  # type: ignore[arg-type]
+    panel_jobs._transfers(channel, request)  # type: ignore[arg-type]
     ((found),) = channel.answers
     assert found.job == 7 and len(found.content.points) == 16
-    wanted = sweep("streams", "sim", Subject.of(channel.input(None)), queues=jobs.Queues(1))
+    wanted = sweep("streams", "sim", Subject.of(channel.input(None)), queues=panel_jobs.Queues(1))
     assert found.content.points == wanted.points, "another filter's parameters are not those of transfers"
 
 

@@ -134,3 +134,17 @@ def test_another_filter_keeps_what_fits(variants) -> None:
     assert variants.picks() == ("serial", "naive") and variants.baseline() == "naive"
     assert variants.knobs("naive")[knob.name] == other
     assert variants.events == []
+
+
+def test_another_device_changes_the_reasons_of_the_same_rows(variants) -> None:
+    rows = {v.id: variants.row(v.id) for v in MEAN2D.variants}
+    variants.set_picks(["serial", "naive"])
+    variants.set_baseline("naive")
+    variants.set_filter(MEAN2D, {"naive": REASON})
+    assert {v.id: variants.row(v.id) for v in MEAN2D.variants} == rows
+    naive, cupyx = rows["naive"], rows["cupyx"]
+    assert REASON in naive.reason.text() and naive.reason.isVisible() and not naive.tick.isEnabled()
+    assert REASON in naive.tick.accessibleDescription() and variants.picks() == ("serial",)
+    assert not cupyx.reason.isVisible() and cupyx.tick.isEnabled() and REASON not in cupyx.tick.accessibleDescription()
+    assert naive.focusPolicy() == Qt.FocusPolicy.StrongFocus and cupyx.focusPolicy() == Qt.FocusPolicy.NoFocus
+    assert variants.baseline() == "naive" and variants.events == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.models.background import Background
 from app.models.pictures.display import Display, StatisticsLike, spread_levels
@@ -20,6 +20,8 @@ STATES: tuple[State, ...] = ("fresh", "stale", "unverified", "wrong", "failed")
 SMALL = 0.25
 """Image pixels per device pixel, above which single pixels are drawn larger where they are to be found."""
 LARGE = 1 << 20  # from so many values on, a background thread builds the levels
+LEVELS_AFTER_MS = 40
+"""They wait for the first picture of a large image, which would otherwise share the interpreter with them."""
 
 
 class Layer(QObject):
@@ -43,6 +45,8 @@ class Layer(QObject):
         self.tone: Tone | None = None
         self._background = Background(self)
         self._background.finished.connect(self._on_built)
+        self._soon = QTimer(self, singleShot=True, interval=LEVELS_AFTER_MS)
+        self._soon.timeout.connect(self._build)
 
     @property
     def sharp(self) -> bool:
@@ -87,6 +91,7 @@ class Layer(QObject):
         larger: Pyramid | None = None,
     ) -> None:
         """Show another image by its pyramid, placed as `origin` says; missing levels are built."""
+        self._soon.stop()
         self._background.cancel()
         if self.drawn is not None and self.drawn.array is not pyramid.array:
             self.drawn = None
@@ -95,8 +100,15 @@ class Layer(QObject):
         if pyramid.array.size <= LARGE:
             pyramid.build()
         elif not pyramid.complete:
-            self._background.start(lambda stop: pyramid if pyramid.build(stop) else None)
+            self._soon.start()
         self.changed.emit()
+
+    @Slot()
+    def _build(self) -> None:
+        """Build the missing levels in the background."""
+        pyramid = self.pyramid
+        if pyramid is not None:
+            self._background.start(lambda stop: pyramid if pyramid.build(stop) else None)
 
     @Slot(object)
     def _on_built(self, _pyramid: object) -> None:
@@ -104,6 +116,7 @@ class Layer(QObject):
 
     def clear(self) -> None:
         """Release the array."""
+        self._soon.stop()
         self._background.cancel()
         self.pyramid = self.larger = self.statistics = self.drawn = None
         self.origin = WHOLE

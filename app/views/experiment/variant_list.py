@@ -145,8 +145,11 @@ class VariantList(QWidget):
         state = filter.id, dict(availability), frozenset(taken)
         if state == self._state:  # another input of the same kind changes nothing in the list
             return
-        self._state = state
+        before, self._state = self._state, state
         picks = set(self.picks())
+        if before is not None and (before[0], before[2]) == (state[0], state[2]):
+            self._set_reasons(availability, picks)
+            return
         knobs = {id: form.values() for id, form in self._forms.items()}
         selected, baseline = self._selected, self._baseline
         self._clear()
@@ -165,6 +168,13 @@ class VariantList(QWidget):
         self.set_picks(picks)
         self.set_baseline(baseline if baseline in ids else (ids[0] if ids else ""))
         self._select(selected if selected in ids else (ids[0] if ids else ""))
+
+    def _set_reasons(self, availability: Mapping[str, str], picks: Set[str]) -> None:
+        """Another device: the same rows can or cannot run."""
+        for id, row in self._rows.items():
+            row.set_reason(availability.get(id, ""))
+        self.set_picks(picks)
+        self.set_baseline(self._baseline)
 
     def _clear(self) -> None:
         self.finder.leave()

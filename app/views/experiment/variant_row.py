@@ -31,21 +31,17 @@ class VariantRow(QWidget):
 
     def __init__(self, variant: Variant, reason: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.variant, self.reason_text = variant, reason
+        self.variant, self.reason_text = variant, ""
         self._selected = False
         self.setObjectName(f"variant.{variant.id}")
         self.tick = named(TickBox(variant.title.replace("&", "&&"), self), f"tick.{variant.id}")
-        self.tick.setEnabled(not reason)
         self.tick.toggled.connect(self.ticked)
         self.tick.installEventFilter(self)
         self.chip = named(QLabel(self), f"chip.{variant.id}")
         self.idea = self._text(variant.idea, f"idea.{variant.id}")
         self.reason = self._text("", f"reason.{variant.id}")
-        self.reason.setVisible(bool(reason))
-        # A disabled variant is still readable with the keyboard: the row itself takes the focus then.
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if reason else Qt.FocusPolicy.NoFocus)
         self._lay_out()
-        self._adapt()
+        self.set_reason(reason)
 
     def _text(self, text: str, name: str) -> QLabel:
         label = sentence_label(name, self)
@@ -57,6 +53,15 @@ class VariantRow(QWidget):
         head = in_row(self.tick, 1, self.chip)
         self._body = in_column(self.idea, self.reason, gap=0)
         self._column = in_column(head, self._body, on=self, margins=None, gap=0)
+
+    def set_reason(self, reason: str) -> None:
+        """Set why the variant cannot run; "" where it can."""
+        self.reason_text = reason
+        self.tick.setEnabled(not reason)
+        self.reason.setVisible(bool(reason))
+        # A disabled variant is still readable with the keyboard: the row itself takes the focus then.
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if reason else Qt.FocusPolicy.NoFocus)
+        self._adapt()
 
     def set_marks(self, baseline: bool) -> None:
         """The texts at the right: the device, the library, and whether it is the baseline."""
@@ -85,9 +90,8 @@ class VariantRow(QWidget):
             (self.chip, colours.muted),
         ):
             label.setPalette(inked(label.palette(), colour))
-        if self.reason_text:
-            text = self.tr("{symbol} not available: {reason}")
-            self.reason.setText(text.format(symbol=colours.warn.symbol, reason=self.reason_text))
+        text = self.tr("{symbol} not available: {reason}") if self.reason_text else ""
+        self.reason.setText(text.format(symbol=colours.warn.symbol, reason=self.reason_text))
         unit = self.fontMetrics().height()
         self._column.setContentsMargins(unit // 2, unit // 4, unit // 2, unit // 4)
         style = self.tick.style()

@@ -40,7 +40,7 @@ class MessageBar(QFrame):
         super().__init__(parent)
         self.setObjectName("message_bar")
         self._messages = Messages()
-        self.rows = [MessageRow(self) for _ in range(MOST_ROWS)]
+        self.rows = list[MessageRow]()
         self.more_button = QPushButton(self)
         self.more_button.setObjectName("more_button")
         self.more_button.setToolTip(self.tr("Show the log, which has every message with its time"))
@@ -57,9 +57,7 @@ class MessageBar(QFrame):
 
     def _lay_out(self) -> None:
         inner, self._foot, unit = QWidget(self), QWidget(self), self.fontMetrics().height()
-        in_column(*self.rows, 1, on=inner, gap=1)
-        for row in self.rows:
-            row.closed.connect(self._close)
+        self._column = in_column(1, on=inner, gap=1)
         self._scroll = Shallow(MOST_LINES, LEAST_LINES, self)
         self._scroll.setWidget(inner)
         around = (unit // 2, 0, unit // 2, unit // 6)
@@ -135,6 +133,8 @@ class MessageBar(QFrame):
 
     def _update(self) -> None:
         newest = self._messages.items[::-1]
+        while len(self.rows) < min(len(newest), MOST_ROWS):
+            self._add_row()
         for place, row in enumerate(self.rows):
             row.show_message(newest[place] if place < len(newest) else None)
         more = len(newest) - MOST_ROWS
@@ -151,6 +151,13 @@ class MessageBar(QFrame):
             self.setAccessibleName(self.rows[0].accessibleName())
         elif was_shown:
             self.emptied.emit()
+
+    def _add_row(self) -> None:
+        """Rows are created for the first messages, which a start need not wait for."""
+        row = MessageRow(self)
+        row.closed.connect(self._close)
+        self._column.insertWidget(len(self.rows), row)
+        self.rows.append(row)
 
     @bounded
     def event(self, event: QEvent) -> bool:

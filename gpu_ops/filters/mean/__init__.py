@@ -175,8 +175,8 @@ def _variants(kind: Kind, source: str, own: tuple[Variant, ...], *fits: Rule) ->
     )
 
 
-PICKED = ("serial", "parallel", "naive", "constant", "shared")
-"""The source's own steps, which support every window and sample type."""
+PICKED = ("serial", "parallel", "scipy", "naive", "constant", "shared")
+"""The source's own steps, and what most Python programs call, whose picture needs no compilation."""
 
 MEAN1D = Filter(
     id="mean1d",
