@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.nesting import bounded
+from app.base.numbers import MINUS, shown
 from app.base.theme import TINT, boxes, colours_of, mix
 from app.base.tips import set_tip, tip_text
 from app.models.pictures.layer import State
@@ -37,16 +38,16 @@ def number(value: float) -> str:
         return value_word(value)
     if isinstance(value, int) or (float(value).is_integer() and abs(value) < 1e15):
         return _whole(int(value))
-    return QLocale().toString(float(value), "g", 7)
+    return shown(float(value), "g", 7)
 
 
 def _whole(value: int) -> str:
     """An integer of any size; Qt supports only 63 bits."""
-    locale = QLocale()
     if -(1 << 63) <= value < 1 << 63:
-        return locale.toString(value)
+        return shown(value)
+    locale = QLocale()
     grouped = not locale.numberOptions() & QLocale.NumberOption.OmitGroupSeparator
-    return f"{value:,}".replace(",", locale.groupSeparator() if grouped else "")
+    return f"{value:,}".replace(",", locale.groupSeparator() if grouped else "").replace("-", MINUS)
 
 
 def mixed(one: QColor, other: QColor, share: float) -> QColor:

@@ -47,7 +47,7 @@ def test_a_second_cursor_measures_time_rate_and_height(qtbot: QtBot, pane: Signa
     assert pane.plot.measured.isVisible() and pane.plot.measured.value() == 0.5
     pane.set_cursor(0.75)
     texts = pane.status.text().split("   ")
-    assert texts == ["time 0.75 s", "Δt 0.25 s (4 Hz)", "first 750 mV (Δy 250 mV)", "second -1500 mV (Δy -500 mV)"]
+    assert texts == ["time 0.75 s", "Δt 0.25 s (4 Hz)", "first 750 mV (Δy 250 mV)", "second −1500 mV (Δy −500 mV)"]
     pane.set_cursor(0.5)
     qtbot.keyClick(pane.plot, Qt.Key.Key_M)
     assert not pane.plot.measured.isVisible() and "Δ" not in pane.status.text()
@@ -60,7 +60,7 @@ def test_a_second_cursor_measures_time_rate_and_height(qtbot: QtBot, pane: Signa
 
 
 def test_distances_of_any_axis() -> None:
-    assert distance_text(-0.02, ("time", "s")) == "Δt -0.02 s (50 Hz)" and distance_text(0.0, ("time", "s")) == "Δt 0 s"
+    assert distance_text(-0.02, ("time", "s")) == "Δt −0.02 s (50 Hz)" and distance_text(0.0, ("time", "s")) == "Δt 0 s"
     assert distance_text(12.5, ("frequency", "Hz")) == "Δf 12.5 Hz"
     assert distance_text(12.0, ("sample", "")) == "Δ 12 sample"
 

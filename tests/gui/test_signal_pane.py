@@ -199,7 +199,7 @@ def test_values_under_the_cursor(qtbot: QtBot) -> None:
         ("hidden", np.ones(9), 10.0, False),
     )
     pane.set_cursor(1.2)
-    assert pane.status.text() == "time 1.2 s   one 12   two -12"
+    assert pane.status.text() == "time 1.2 s   one 12   two −12"
     qtbot.keyClick(pane.plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert "one 13" in pane.status.text()
     qtbot.mouseMove(pane.plot.viewport(), QPoint(200, 100))

@@ -25,6 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import MINUS
 from app.base.theme import colours_of
 from app.base.tips import show_tip
 from app.models.pictures.plane import Plane
@@ -41,6 +42,9 @@ KEYS = {Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, 1
 
 class Numbers(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     """An axis whose first and last number may extend beyond its ends."""
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:  # noqa: N802
+        return [text.replace("-", MINUS) for text in super().tickStrings(values, scale, spacing)]
 
     def boundingRect(self) -> QRectF:  # noqa: N802
         reach = 60 if self.orientation == "bottom" else 0

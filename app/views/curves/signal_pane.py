@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QPointF, Qt, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import shown
 from app.models.curves.curve import Curve, Trace
 from app.models.pictures.layer import State
 from app.views.boxes import in_column, in_row
@@ -245,7 +246,7 @@ class SignalPane(QWidget):
     def _digits(self, x: float) -> str:
         """A position with enough digits to distinguish neighbouring samples, at least seven."""
         step = min((c.step for c in self.plot.shown), default=1.0)
-        return QLocale().toString(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
+        return shown(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
 
     @bounded
     def resizeEvent(self, event: QEvent) -> None:

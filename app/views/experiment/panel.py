@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import shown
 from app.base.tips import set_tip, tip_text
 from app.models.experiment.change import Change
 from app.models.experiment.history import Choice
@@ -199,8 +200,7 @@ class ExperimentPanel(QWidget):
 
     def _show_figures(self, shared: Any) -> None:
         """Name, size, type and range of the input."""
-        locale = QLocale()
-        low, high = (locale.toString(float(v), "g", 6) for v in self._limits(shared))
+        low, high = (shown(float(v), "g", 6) for v in self._limits(shared))
         text = self.tr("<b>{name}</b><br>{shape}, {dtype}<br>values {low} to {high}")
         name = _escaped(_breakable(title_with_steps(shared)))
         self.input_label.setText(

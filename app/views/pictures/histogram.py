@@ -14,6 +14,7 @@ from app.models.pictures.display import COLORMAPS, Display, StatisticsLike, colo
 from app.models.pictures.nonfinite import drawn_words
 from app.models.pictures.pyramid import Array
 from app.views.boxes import in_column
+from app.views.experiment.spins import LevelSpin
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named
 from app.views.parts import Combo, TickBox, mixed, number
@@ -224,7 +225,7 @@ class HistogramBar(QWidget):
         return self.tr("Gray"), self.tr("Viridis"), self.tr("Cividis"), self.tr("Magma")
 
     def _spin(self, name: str) -> QDoubleSpinBox:
-        spin = named(QDoubleSpinBox(self), name)
+        spin = named(LevelSpin(self), name)
         spin.setRange(-1e300, 1e300)
         spin.setDecimals(2)
         spin.setKeyboardTracking(False)
