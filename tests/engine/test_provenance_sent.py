@@ -30,6 +30,7 @@ def known_roofs(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def sent_machines(channel: JobChannel, sent: list[Any], input: Input, roofs: bool) -> list[dict[str, Any]]:
     """The machines in the updates of one job."""
+    channel.begin(1)
     sent.clear()
     request = RunRequest(1, 1, None, "mean2d", {}, (), outputs=False, roofs=roofs)  # type: ignore[arg-type]
     experiment = Experiment("mean2d", input, {}, [Pick("serial", "cpu")], protocol="quick")
