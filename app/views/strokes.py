@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPen
+from PySide6.QtGui import QColor, QPalette, QPen
 
-from app.base.theme import GROUNDS, mix
+from app.base.theme import GROUNDS, SHAPE_CONTRAST, mix, readable
 from app.models.curves.stroke import INK, Stroke
 
 # After Okabe and Ito, darker on white and lighter on black, and more distinct for eyes without L or M cones.
@@ -34,3 +34,9 @@ def pen(stroke: Stroke, dark: bool, width: float = 1, dashed: bool = True, faint
         result.setCapStyle(Qt.PenCapStyle.FlatCap)  # other caps fill the gaps
         result.setDashPattern([length / width for length in DASHES[stroke.dash]])  # Qt measures dashes in pen widths
     return result
+
+
+def line_ink(ground: QPalette) -> QColor:
+    """The ink of cursors, handles and focus frames, as thin as a pixel."""
+    others = ground.color(QPalette.ColorRole.Base), ground.color(QPalette.ColorRole.Window)
+    return readable(ground.color(QPalette.ColorRole.Highlight), others, 1.5 * SHAPE_CONTRAST)

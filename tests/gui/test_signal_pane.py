@@ -272,6 +272,24 @@ def test_names_in_the_legend_are_whole_where_three_lines_have_room(qtbot: QtBot,
     assert len({label.mapTo(pane, QPoint()).y() for label in labels}) <= 3
 
 
+def test_a_mark_shrinks_before_the_name_is_cut(qtbot: QtBot) -> None:
+    axis = time_axis(None)
+    names = [f"{k} recomputed per block" for k in range(1, 10)]
+    pane = shown(qtbot)
+    mark = "simulated · of the middle 256 × 256"  # noqa: RUF001 - the sign of times
+    pane.set_curves([Trace(name, np.ones(9), axis, True, mark, key=name) for name in names])
+    for name in names:
+        pane.set_state(name, "fresh", "", True)
+    marks = set()
+    for width in (1600, 900, 760, 640):
+        pane.resize(width, 400)
+        settle()
+        found = [entry for entry in pane._entries if entry.isVisible()]
+        assert [entry.label.shown_text() for entry in found] == names, width
+        marks |= {entry.chip.shown_text() for entry in found}
+    assert marks == {mark, "simulated", ""}
+
+
 @pytest.mark.parametrize("count", few((12, 300), 12))
 def test_results_leave_nothing_behind(qtbot: QtBot, count: int) -> None:
     y = [np.random.default_rng(i).standard_normal(300) for i in range(2)]

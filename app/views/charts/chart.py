@@ -31,6 +31,7 @@ from app.base.tips import show_tip
 from app.models.pictures.plane import Plane
 from app.models.ticks import with_room
 from app.views.charts.frame import Frame, Side
+from app.views.strokes import line_ink
 
 ZOOM, PAN = 1.25, 0.1
 MARGIN = 0.06
@@ -258,7 +259,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             self._paint_tags(painter)
         painter.restore()
         if self.hasFocus():
-            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 0))
+            painter.setPen(QPen(line_ink(self.palette()), 0))
             painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
 
     def named(self) -> list[tuple[QPointF, QRectF | None, str]]:

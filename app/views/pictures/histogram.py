@@ -18,6 +18,7 @@ from app.views.experiment.spins import LevelSpin
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named
 from app.views.parts import Combo, TickBox, mixed, number
+from app.views.strokes import line_ink
 
 
 class HistogramCanvas(QWidget):
@@ -116,9 +117,9 @@ class HistogramCanvas(QWidget):
         size = self.fontMetrics().averageCharWidth()
         way = -1 if name == "low" else 1
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 2))
+        painter.setPen(QPen(line_ink(self.palette()), 2))
         painter.drawLine(QPointF(x, self.plot().top()), QPointF(x, self.height()))
-        painter.setBrush(self.palette().color(QPalette.ColorRole.Highlight))
+        painter.setBrush(line_ink(self.palette()))
         top = self.plot().top()
         painter.drawPolygon([QPointF(x, top), QPointF(x + way * size, top + size / 2), QPointF(x, top + size)])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
