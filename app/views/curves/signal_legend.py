@@ -192,14 +192,15 @@ class LegendGrid(QGridLayout):
         for column in range(self.columnCount()):
             self.setColumnStretch(column, int(column < columns))
 
-    @staticmethod
-    def _columns(shown: Sequence[LegendEntry], width: int) -> int:
+    def _columns(self, shown: Sequence[LegendEntry], width: int) -> int:
         """The number of columns: as many as leave names and marks whole, unless that takes too many lines."""
         count = max(1, len(shown))
         whole = max((e.sizeHint().width() for e in shown), default=1)
         least = max((e.least_width() for e in shown), default=1)
+        margins, gap = self.contentsMargins(), self.horizontalSpacing()
+        room = width - margins.left() - margins.right() + gap
         for wide in (max(whole, least), least):
-            lines = -(-count // max(1, width // wide))
+            lines = -(-count // max(1, room // (wide + gap)))
             if lines <= LEGEND_LINES:
                 break
         return -(-count // lines)
