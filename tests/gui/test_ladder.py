@@ -110,6 +110,20 @@ def test_the_fair_bars_stand_below(ladder: TimingLadder) -> None:
     assert fair.axis is rowed.axis
 
 
+def test_titles_of_the_fair_comparison_are_whole_in_a_narrow_panel(qtbot) -> None:
+    """What was not measured is said in words where there is room for them beside the title."""
+    ladder, said = TimingLadder(filled(1)), set()
+    qtbot.addWidget(ladder)
+    for width in (230, 250, 300, 420):
+        for line in ladder.canvas.geometry_for(width).sections[-1].lines:
+            assert line.fair is not None
+            if line.fair.seconds is None:
+                title = QFontMetricsF(ladder.canvas.font()).horizontalAdvance(line.fair.title)
+                assert title <= line.name.width(), (width, line.fair.title)
+                said.add(line.texts["who"])
+    assert said == {"–", "not measured"}
+
+
 def test_simulated_time_has_its_own_axis(results: Results, qtbot) -> None:
     results.put(row("naive", "sim", 3.0, stages={"kernel": stage(3.0, "simulated")}))
     view = TimingLadder(results)

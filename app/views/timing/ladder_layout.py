@@ -17,6 +17,7 @@ from app.models.results.rungs import rung_sentences
 from app.views.timing.ladder_axis import Axis, axis_for
 from app.views.timing.ladder_counted import Bar, CountedBars
 from app.views.timing.row_text import (
+    cache_note,
     clock_name,
     entry_texts,
     fair_texts,
@@ -26,7 +27,6 @@ from app.views.timing.row_text import (
     sub_text,
     translate,
 )
-from gpu_ops.report.bounds import bound_note
 from gpu_ops.stages import END_TO_END
 
 COLUMNS = ("kernel", "rate", "share", "speedup", "change", "error", "verdict")
@@ -212,7 +212,7 @@ class Builder:
             items.append(LegendItem(QRectF(x, top, width, self.unit), kind, text))
             x += width + gap
         top += self.unit * 1.1 if items else 0.0
-        for note in dict.fromkeys([*lead_notes(self.measured), *map(_bound_note, self.entries)]):
+        for note in dict.fromkeys([*lead_notes(self.measured), *map(cache_note, self.entries)]):
             if note:
                 rect = self._wrapped(note, self.margin, top)
                 items.append(LegendItem(rect, "note", note))
@@ -348,6 +348,9 @@ class Builder:
         """Lay out title and time, then the variant, then the bar; one line if it was not measured."""
         unit, measured = self.unit, fair.seconds is not None
         name, right = self._ends(top + unit * 0.2, texts["kernel" if measured else "who"])
+        if not measured and self.font.horizontalAdvance(fair.title) > name.width():
+            texts = {**texts, "who": NONE}
+            name, right = self._ends(top + unit * 0.2, NONE)
         rows = unit if measured else 0.0
         sub = QRectF(self.margin, name.bottom(), self.width - 2 * self.margin, rows)
         bars = QRectF(self.bar_left, sub.bottom(), self.bar_width, rows * 0.8)
@@ -392,9 +395,3 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     if any(e.recorded for e in entries):
         items.append(("recorded", translate("Rows", "recorded elsewhere")))
     return [*items, ("stale", translate("Rows", "stale"))] if any(e.state == "stale" for e in entries) else items
-
-
-def _bound_note(entry: Entry) -> str:
-    """What the cache means for a row's time, and of which machine that is said."""
-    note = bound_note(entry.timed) if entry.timed and entry.seconds("kernel") is not None else ""
-    return f"◉ {entry.machine}: {note}" if note and entry.recorded else note
