@@ -167,11 +167,10 @@ class Builder:
         return min(min(widths, default=0.0) + 2, 9 * self.unit)
 
     def _choose_columns(self) -> None:
-        names = [self.font.horizontalAdvance(e.name) for e in self.entries]
-        names += [self._sub_width(e) for e in self.entries]
-        names += [self.font.horizontalAdvance(b.title) for b in self.fair]
-        wanted = max(names, default=0.0) + self.unit
-        self.name_width = min(wanted, max(self.width * 0.28, 9 * self.unit), 22 * self.unit)
+        titles = [*(e.name for e in self.entries), *(b.title for b in self.fair)]
+        whole = max(map(self.font.horizontalAdvance, titles), default=0.0) + self.unit
+        wanted = max([whole, *(self._sub_width(e) + self.unit for e in self.entries)])
+        self.name_width = min(wanted, max(self.width * 0.28, whole), 22 * self.unit)
         filled = {c for c in COLUMNS if any(t[c] for t in self.texts.values())}
         for dropped in DROPPED_FIRST:
             self.columns = tuple(c for c in COLUMNS if c in filled and c not in dropped)
@@ -389,7 +388,7 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     if any(e.seconds("kernel") is not None for e in entries):
         items.append(("quartiles", translate("Rows", "quartiles")))
     if any(e.shortest is not None for e in entries):
-        items.append(("bound", translate("Rows", "shortest time that a launch and memory allow")))
+        items.append(("bound", translate("Rows", "bound by a launch and memory")))
     if any(e.simulated for e in entries):
         items.append(("simulated", translate("Rows", "counted, simulated")))
     if any(e.recorded for e in entries):
