@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import isinf
 from numbers import Integral
 
@@ -19,6 +20,11 @@ def shown(value: float, style: str = "g", digits: int = 4) -> str:
     locale = QLocale()
     text = locale.toString(int(value)) if isinstance(value, Integral) else locale.toString(float(value), style, digits)
     return text.replace(locale.negativeSign(), MINUS)
+
+
+def copied(text: str) -> str:
+    """A text for the clipboard: its negative numbers have the hyphen, which spreadsheets and programs read."""
+    return re.sub(rf"{MINUS}(?=[\d.,∞])", "-", text)
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -15,7 +15,7 @@ INKS = (0, 0, 0), (240, 240, 240)
 """The colours on light and on dark backgrounds."""
 DASHES: tuple[tuple[float, ...], ...] = ((), (8, 5), (2, 3), (11, 4, 2, 4), (17, 7), (6, 3, 2, 3, 2, 3))
 """Dash patterns in pixels."""
-FAINT = 0.35
+FAINT = 0.55
 """The share of a faint pen's colour; the rest is the background's."""
 
 

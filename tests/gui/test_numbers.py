@@ -25,6 +25,10 @@ def test_negative_numbers_have_the_minus_sign() -> None:
     assert value_text([[0, -1], [-1, 4.5]]) == "0 −1 −1 4.5"
 
 
+def test_copied_numbers_have_the_hyphen_and_differences_keep_the_minus() -> None:
+    assert numbers.copied("A − B\t−3.5\t−∞\t−1.5e−09") == "A − B\t-3.5\t-∞\t-1.5e-09"
+
+
 @pytest.mark.parametrize("text", ["−3", "-3"])
 def test_a_number_box_shows_the_minus_sign_and_reads_both(qtbot: QtBot, text: str) -> None:
     boxes = IntSpin(Param("shift", 0, -9, 9)), FloatSpin(Param("offset", 0.0, -9.0, 9.0)), LevelSpin()
