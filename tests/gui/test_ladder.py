@@ -367,3 +367,23 @@ def test_a_library_is_among_the_variants_by_its_time(qtbot, qapp, seconds: float
     notes = [item.text for item in geometry.legend if "CuPy is faster" in item.text]
     expected = "CuPy is faster than all others on cuda:0: the next, 3 constant + shared, takes 1.30 times as long."
     assert notes == ([expected] if seconds < 5e-5 else [])
+
+
+def test_many_changes_are_laid_out_once(ladder: TimingLadder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each answer of the engine changes rows, several in one turn of Qt's loop."""
+    counted: list[float] = []
+    lay_out = LadderCanvas.geometry_for
+
+    def counting(self: LadderCanvas, width: float, room: float = 0.0) -> Geometry:
+        counted.append(width)
+        return lay_out(self, width, room)
+
+    QApplication.processEvents()
+    monkeypatch.setattr(LadderCanvas, "geometry_for", counting)
+    for place in range(20):
+        ladder._results.put(row("naive", "cuda:0", 1e-5 * (place + 1)))
+    assert counted == [], "nothing is laid out before the turn ends"
+    for _ in range(3):
+        QApplication.processEvents()
+    assert len(counted) == 1
+    assert "200 µs" in "\n".join(map(ladder.canvas.words, ladder.canvas.ladder().lines)).replace("\u00a0", " ")
