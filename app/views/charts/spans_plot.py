@@ -155,7 +155,7 @@ def _paint_heading(painter: QPainter, frame: Frame, box: QRectF, row: Lane) -> N
 
 
 def heading_texts(row: Lane, bold: QFontMetrics, plain: QFontMetricsF, width: float) -> tuple[str, str]:
-    """The title of a heading, cut only where it is alone, and the longest of its notes that fits beside the whole
+    """The title of a heading, cut only where it is alone, and the longest of its notes that fits next to the whole
     title; what is left out is in the text under the mouse."""
     room = width - 2 * plain.averageCharWidth() - bold.horizontalAdvance(row.title)
     note = next((note for note in row.notes if plain.horizontalAdvance(note) <= room), "")

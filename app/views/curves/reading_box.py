@@ -1,4 +1,4 @@
-"""The values of many curves under the cursor, one in a line, in a box beside the cursor."""
+"""The values of many curves under the cursor, one in a line, in a box away from the cursor."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from app.views.strokes import line_ink, pen
 
 LEGEND_LINES = 3
 LEAST_LETTERS = 26
-"""Letters of a name that are readable beside other entries."""
+"""Letters of a name that are readable next to other entries."""
 LETTERS = 60
 """Letters of a name next to a mark, where they fit."""
 MOST_ENTRIES = 12
