@@ -332,7 +332,7 @@ class Builder:
         # If the description leaves no space, even with shortened knobs, the numbers get their own line.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
         beside = bool(shown) and self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
-        bare = self.compact and entry.simulated and not (entry.recorded or state_text(entry))
+        bare = self.compact and entry.simulated and not (entry.recorded or entry.part or state_text(entry))
         sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, 0.0 if bare else unit)
         y = sub.top() if beside else sub.bottom()
         cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
