@@ -36,6 +36,11 @@ def counted(count: int, noun: str, plural: str = "") -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def signed(value: float) -> str:
+    """A number for people, with the minus sign: an int in full, a float with six digits."""
+    return (str(value) if isinstance(value, int) else f"{value:.6g}").replace("-", "−")
+
+
 def shortened(text: str, most: int = LONGEST_MESSAGE) -> str:
     """A text cut to `most` characters for a message, followed by the number of characters left out."""
     return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} letters more)"

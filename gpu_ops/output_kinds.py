@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.errors import KernelError, counted
+from gpu_ops.errors import KernelError, counted, signed
 
 Array = np.ndarray[Any, Any]
 ViewKind = Literal["image", "signal", "spectrum", "bars", "pyramid", "number", "table", "timeline"]
@@ -57,7 +57,7 @@ class Axis:
         if self.labels:
             return self.labels[int(index)]
         value = self.at(index)
-        return " ".join(t for t in (self.name, f"{value:.6g}", self.unit) if t)
+        return " ".join(t for t in (self.name, signed(value), self.unit) if t)
 
     def cut(self, start: int) -> Axis:
         """The axis from element `start` on."""
@@ -304,9 +304,10 @@ def _extent(form: Form) -> str:
 
 def _with_unit(value: Any, unit: str) -> str:
     if isinstance(value, complex):
-        number = f"{value.real:.6g} {value.imag:+.6g}i"
+        sign = "−" if math.copysign(1.0, value.imag) < 0 else "+"
+        number = f"{signed(value.real)} {sign}{abs(value.imag):.6g}i"
     else:
-        number = str(value) if isinstance(value, int) else f"{value:.6g}"  # counts and sums of integers are exact
+        number = signed(value)
     return f"{number} {unit}".strip()
 
 
@@ -317,8 +318,8 @@ def summarise_values(array: Array, form: Form, unit: str) -> str:
     what = "magnitudes " if array.dtype.kind == "c" else ""
     if found is None:
         return f"{_extent(form)} {form.dtype}, nothing finite"
-    ends = (int(end) if sizes.dtype.kind in "bui" else f"{end:.6g}" for end in found)
-    span = f"{what}{' … '.join(map(str, ends))} {unit}".strip()
+    ends = (signed(int(end) if sizes.dtype.kind in "bui" else float(end)) for end in found)
+    span = f"{what}{' … '.join(ends)} {unit}".strip()
     return f"{_extent(form)} {form.dtype}, {span}"
 
 
@@ -337,7 +338,7 @@ def _range(values: Array) -> tuple[Any, Any] | None:
 def summarise_bars(array: Array, form: Form, unit: str) -> str:
     """The number of bars, their axis, and their total."""
     axis, bins = form.axes[-1], form.shape[-1]
-    span = f"{axis.at(0):.6g} … {axis.at(bins):.6g} {axis.unit}".strip()
+    span = f"{signed(axis.at(0))} … {signed(axis.at(bins))} {axis.unit}".strip()
     return f"{counted(bins, 'bar')} over {axis.name} {span}, {array.sum():.9g} {unit}".strip()
 
 

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from math import isinf
+from numbers import Integral
 
 from PySide6.QtCore import QLocale
 
 NONE = "–"
 """The text in place of a missing value."""
+MINUS = "−"
+"""The minus sign, as wide as the plus; the hyphen of most locales is lost before a digit."""
+
+
+def shown(value: float, style: str = "g", digits: int = 4) -> str:
+    """A number as the user's locale writes it, with the minus sign: an int in full, a float in a style of
+    QLocale.toString with that many digits."""
+    locale = QLocale()
+    text = locale.toString(int(value)) if isinstance(value, Integral) else locale.toString(float(value), style, digits)
+    return text.replace(locale.negativeSign(), MINUS)
+
+
+def copied(text: str) -> str:
+    """A text for the clipboard: its negative numbers have the hyphen, which spreadsheets and programs read."""
+    return re.sub(rf"{MINUS}(?=[\d.,∞])", "-", text)
 
 
 def number(value: float, digits: int = 4) -> str:
     """A number with that many significant digits."""
-    return QLocale().toString(float(value), "g", digits)
+    return shown(float(value), "g", digits)
 
 
 def seconds(value: float | None, digits: int = 4) -> str:
@@ -27,7 +44,7 @@ def seconds(value: float | None, digits: int = 4) -> str:
 
 def count(value: float) -> str:
     """A whole number in full, with the locale's group separators."""
-    return QLocale().toString(round(value))
+    return shown(round(value))
 
 
 def short_count(value: float) -> str:
@@ -43,7 +60,7 @@ def percent(share: float | None) -> str:
     if share is None:
         return NONE
     value = share * 100
-    return f"{QLocale().toString(value, 'f', 0 if value >= 9.95 else 1)} %"
+    return f"{shown(float(value), 'f', 0 if value >= 9.95 else 1)} %"
 
 
 def times(ratio: float | None) -> str:

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from PySide6.QtCore import QLocale, QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
+from app.base.numbers import shown
 from app.controllers.session import SessionController
 from app.models.curves.sound import HIGHEST, LOWEST, Array, Track
 from app.models.experiment.change import Change
@@ -211,14 +212,13 @@ class Playback(QObject):
         return stream
 
     def _checked_rate(self) -> float:
-        locale = QLocale()
-        low, high = (locale.toString(int(rate)) for rate in (LOWEST, HIGHEST))
+        low, high = (shown(int(rate)) for rate in (LOWEST, HIGHEST))
         if not self._rate:
             text = self.tr("A signal without a sample rate cannot be played; open one with {low} to {high} Hz.")
             raise SoundError(text.format(low=low, high=high))
         if not LOWEST <= self._rate <= HIGHEST:
             text = self.tr("A signal with {rate} Hz cannot be played; open one with {low} to {high} Hz.")
-            raise SoundError(text.format(rate=locale.toString(self._rate, "g", 9), low=low, high=high))
+            raise SoundError(text.format(rate=shown(self._rate, "g", 9), low=low, high=high))
         return self._rate
 
     def _load_library(self) -> Any:
@@ -253,7 +253,7 @@ class Playback(QObject):
                 "The sound output {device} takes {own} Hz and not {rate} Hz; "
                 "choose another output in the system settings."
             )
-            rates = (QLocale().toString(float(r), "g", 9) for r in (rate, device["default_samplerate"]))
+            rates = (shown(float(r), "g", 9) for r in (rate, device["default_samplerate"]))
             raise SoundError(text.format(device=name, **dict(zip(("rate", "own"), rates, strict=True)))) from None
         return name
 

@@ -128,10 +128,17 @@ class XRayController(OnDemand):
 
     # User actions
 
+    def watch(self, on: bool) -> None:
+        """As of every panel; one that opens shows a ticked variant, unless another one was chosen or is edited."""
+        settled = self._watched or self._chosen or self.editing
+        if on and not settled and self.variant not in self._session.choice.picks:
+            self._take_variants()
+        super().watch(on)
+
     def choose(self, variant: str) -> None:
         """X-ray this variant; one without kernels of its own changes nothing."""
         if variant != self.variant and any(v.id == variant for v in self.variants):
-            self.variant = variant
+            self.variant, self._chosen = variant, True
             self.variants_changed.emit()
             self._update()
 
@@ -222,7 +229,7 @@ class XRayController(OnDemand):
 
     def _take_variants(self) -> None:
         """Choose the last picked variant, else the last of the filter's default picks, else the last; no comparison."""
-        self._against = ""
+        self._against, self._chosen = "", False
         ids = [v.id for v in self.variants]
         picked = [id for id in ids if id in self._session.choice.picks]
         first = [id for id in ids if id in self._session.filter.picked]

@@ -10,11 +10,12 @@ from app.base.nesting import bounded
 
 
 class Folding(QWidget):
-    """The rows `one` and `two`; if they are too wide together, the second is below the first."""
+    """The rows `one` and `two`; if they are too wide together, the second is below the first. `wanted` are the pixels
+    that they should have beyond their minimum to share a line."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.one, self.two = QHBoxLayout(), QHBoxLayout()
+        self.one, self.two, self.wanted = QHBoxLayout(), QHBoxLayout(), 0
         self._rows = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._rows.addLayout(self.one)
         self._rows.addLayout(self.two, 1)
@@ -32,7 +33,7 @@ class Folding(QWidget):
         return QSize(widest + margins.left() + margins.right(), super().minimumSizeHint().height())
 
     def _fold(self) -> None:
-        both = sum(row.minimumSize().width() for row in (self.one, self.two)) + self._rows.spacing()
+        both = sum(row.minimumSize().width() for row in (self.one, self.two)) + self._rows.spacing() + self.wanted
         wide = both <= self.contentsRect().width() - 2 * self._rows.contentsMargins().left()
         directions = QBoxLayout.Direction
         self._rows.setDirection(directions.LeftToRight if wide else directions.TopToBottom)

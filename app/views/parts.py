@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.nesting import bounded
+from app.base.numbers import MINUS, shown
 from app.base.theme import TINT, boxes, colours_of, mix
 from app.base.tips import set_tip, tip_text
 from app.models.pictures.layer import State
@@ -37,16 +38,16 @@ def number(value: float) -> str:
         return value_word(value)
     if isinstance(value, int) or (float(value).is_integer() and abs(value) < 1e15):
         return _whole(int(value))
-    return QLocale().toString(float(value), "g", 7)
+    return shown(float(value), "g", 7)
 
 
 def _whole(value: int) -> str:
     """An integer of any size; Qt supports only 63 bits."""
-    locale = QLocale()
     if -(1 << 63) <= value < 1 << 63:
-        return locale.toString(value)
+        return shown(value)
+    locale = QLocale()
     grouped = not locale.numberOptions() & QLocale.NumberOption.OmitGroupSeparator
-    return f"{value:,}".replace(",", locale.groupSeparator() if grouped else "")
+    return f"{value:,}".replace(",", locale.groupSeparator() if grouped else "").replace("-", MINUS)
 
 
 def mixed(one: QColor, other: QColor, share: float) -> QColor:
@@ -270,21 +271,21 @@ class MarkChip(QWidget):
         self.setObjectName("markChip")
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.text = self._short = ""
-        self._compact = False
+        self._room = math.inf
         self.hide()
 
-    def set_compact(self, compact: bool) -> None:
-        """Choose the short text where there is no space for the full one."""
-        if compact != self._compact:
-            self._compact = compact
+    def fit(self, room: float) -> None:
+        """Take at most so many pixels: for the full text, for the short one, or for the symbol alone."""
+        if room != self._room:
+            self._room = room
             self.updateGeometry()
             self.update()
 
     def shown_text(self) -> str:
-        return self._short if self._compact else self.text
+        return next((t for t in (self.text, self._short) if mark_size(self, t).width() <= self._room), "")
 
     def show_texts(self, short: str, text: str, tip: str = "") -> None:
-        """Set both texts; the short one is used while compact, and empty texts hide the mark."""
+        """Set both texts; empty ones hide the mark."""
         self._short, self.text = short, text
         set_tip(self, tip or text)
         self.setAccessibleName(text)
@@ -297,7 +298,7 @@ class MarkChip(QWidget):
         return mark_size(self, self.shown_text())
 
     def minimumSizeHint(self) -> QSize:
-        return mark_size(self, self._short)
+        return mark_size(self, "")
 
     @bounded
     def changeEvent(self, event: QEvent) -> None:

@@ -50,7 +50,7 @@ class JobChannel:
         self._pinned: dict[str, str] = {}
         self._inputs: list[tuple[SharedInput, Input]] = []
         self._parts: WeakKeyDictionary[Input, tuple[Input, tuple[int, ...]]] = WeakKeyDictionary()
-        self._reported_devices: list[str] = []
+        self._reported_devices: dict[str, bool] = {}
         self._allocated: list[tuple[SharedArray, np.ndarray[Any, Any]]] = []
         self._last = Progress(0, "")
         self._last_sent = 0.0
@@ -194,12 +194,14 @@ class JobChannel:
             open_device(name).register(_bytes(self._attached.attach(segment)))
             self._pinned[segment] = name
 
-    def provenance(self, device: str) -> dict[str, Any]:
-        """The provenance of this device and those before it; {} if it has been sent before."""
-        if device in self._reported_devices:
+    def provenance(self, device: str, roofs: bool = False) -> dict[str, Any]:
+        """The provenance of this device and those before it, with the roofs of those that were measured, as `roofs`
+        says of this one; {} if all of it has been sent before."""
+        known = self._reported_devices.get(device)
+        if known is not None and known >= roofs:
             return {}
-        self._reported_devices.append(device)
-        return machine(self._reported_devices, with_roofs=False)
+        self._reported_devices[device] = roofs or bool(known)
+        return machine([*self._reported_devices], [name for name, has in self._reported_devices.items() if has])
 
     def forget(self, segment: str) -> None:
         """Unpin and unmap a segment that the window is removing."""

@@ -208,7 +208,8 @@ def _send(channel: JobChannel, request: RunRequest, piece: Piece) -> None:
     run, region = piece.run, piece.region
     new_row = _row(channel, run, piece.experiment, request.roofs)
     outputs = _outputs(channel, run, piece.task, region) if piece.begins and request.outputs else {}
-    machine = channel.provenance(run.pick.device) if run.timings or run.outputs else {}  # it has been opened by then
+    opened = bool(run.timings or run.outputs)
+    machine = channel.provenance(run.pick.device, new_row.roof is not None) if opened else {}
     where = region.place, region.exact, piece.spans
     channel.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
 

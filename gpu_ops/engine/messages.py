@@ -280,8 +280,9 @@ class RunUpdate:
 
     If only a part of the input was run, `place` is where the outputs begin in the input along each spatial axis; else
     it is (). The outputs equal the whole input's there, unless `exact` is False: then they depend only on the part,
-    which begins and ends at `part` along each axis. `provenance` is the answer of gpu_ops.report.provenance.machine,
-    without roofs, for all devices so far; only the first update of a device has it."""
+    which begins and ends at `part` along each axis. `provenance` is the answer of gpu_ops.report.provenance.machine
+    for all devices so far, with the roofs of those that were measured; only an update with which one of them is new has
+    it."""
 
     job: int
     generation: int

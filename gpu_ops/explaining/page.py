@@ -4,15 +4,16 @@ else and no script, and prints on A4. Every text that comes from files is escape
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpu_ops.explaining.page_kernels import Kernel
-from gpu_ops.explaining.page_rows import RowsOnPage
+from gpu_ops.explaining.page_rows import RowsOnPage, value_text
 from gpu_ops.io import replacing
 from gpu_ops.report.about import SEVERAL
+from gpu_ops.report.bounds import roofs_text
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -72,7 +73,11 @@ class Page:
         template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
         shown = ("title", "lead", "pictures", "charts", "kernels", "claims", "part")
         page = {name: getattr(self, name) for name in shown}
-        page |= {"facts": _lines(self.facts), "provenance": _lines(self.provenance), **self.rows.content()}
+        page |= {
+            "facts": _lines(self.facts),
+            "provenance": list(_machine_lines(self.provenance)),
+            **self.rows.content(),
+        }
         return template.render(page=page)
 
     def write(self, path: str | Path) -> None:
@@ -95,9 +100,21 @@ def _lines(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, text) for name, value in facts.items() if value != SEVERAL and (text := _words(value))]
 
 
+def _machine_lines(provenance: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The provenance with lines of its own for each device and for the roofs that were measured on it."""
+    for name, value in provenance.items():
+        if name != "devices":
+            yield from _lines({name: value})
+            continue
+        for device, about in value.items():
+            plain = {name: fact for name, fact in about.items() if name not in ("device", "roofs")}
+            yield from _lines({device: plain})
+            yield from _lines({f"roofs of {device}": roofs_text(about.get("roofs", {}))})
+
+
 def _words(value: Any) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {text}" for name, inner in value.items() if (text := _words(inner)))
     if isinstance(value, list | tuple):
         return "; ".join(map(_words, value))
-    return "" if value is None or value == SEVERAL else str(value)
+    return "" if value is None or value == SEVERAL else value_text(value)

@@ -106,7 +106,7 @@ class RowsOnPage:
             groups.setdefault((one.row.variant, one.row.device, one.machine), []).append(place)
         for places in groups.values():
             for place, own in zip(places, differences([self.rows[p].row.key for p in places]), strict=True):
-                settings = ("edited" if name == EDITS else f"{name} {value}" for name, value in own.items())
+                settings = ("edited" if name == EDITS else f"{name} {value_text(value)}" for name, value in own.items())
                 titles[place] = " · ".join([titles[place], *settings])
         return titles
 
@@ -167,7 +167,7 @@ class RowsOnPage:
         return [
             self._name(one),
             f"{row.device}{f', recorded on {one.machine}' if one.machine else ''}",
-            ", ".join(f"{name} {value}" for name, value in row.knobs.items()),
+            ", ".join(f"{name} {value_text(value)}" for name, value in row.knobs.items()),
             duration(kernel.median) if kernel else "",
             f"{duration(kernel.q1)} … {duration(kernel.q3)}" if kernel else "",
             f"{kernel.n}" if kernel else "",
@@ -187,6 +187,15 @@ class RowsOnPage:
             for text in dict.fromkeys(filter(None, texts)):
                 owners.setdefault(text, []).append(name)
         return [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in owners.items()]
+
+
+def value_text(value: Any) -> str:
+    """The value of a parameter or of a fact, its numbers with the minus sign."""
+    if isinstance(value, list | tuple):
+        return "; ".join(map(value_text, value))
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    return str(value).replace("-", "−")
 
 
 HEADINGS = (

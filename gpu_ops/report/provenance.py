@@ -6,7 +6,7 @@ import hashlib
 import os
 import platform
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -40,12 +40,13 @@ ROOFS = {
 """The names of a device's roofs in a report."""
 
 
-def machine(device_names: Sequence[str], with_roofs: bool = True) -> dict[str, Any]:
-    """Everything that is needed to judge or repeat a result. Measures the roofs of devices on first use."""
+def machine(device_names: Sequence[str], with_roofs: bool | Collection[str] = True) -> dict[str, Any]:
+    """Everything that is needed to judge or repeat a result, with the roofs of all devices, of none, or of those named.
+    They are measured on first use."""
     devices = {}
     for name in device_names:
         description = open_device(name).describe()
-        if with_roofs:
+        if name in (device_names if with_roofs is True else with_roofs or ()):
             description["roofs"] = roofs_json(name)
         devices[name] = description
     return {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from gpu_ops.engine import panel_jobs
+from gpu_ops.engine import panel_jobs, xrays
 from gpu_ops.engine.about import activity
 from gpu_ops.engine.messages import TimelinesRequest
 from gpu_ops.errors import DeviceError, DeviceLost, ParamError
@@ -65,6 +66,16 @@ def test_all_picks_have_their_timelines_by_one_model_of_queues() -> None:
     assert predicted.basis == "predicted" and predicted.rates == Rates(1e9, 1e9, 1e9)
     assert len(set(traces(found.timelines.values())["traceEvents"][k]["pid"] for k in (0, -1))) == 2
     assert [one["variant"] for one in timelines_json(found.timelines.values())["timelines"]] == ["pinned", "streams"]
+
+
+def test_what_runs_is_named_by_its_title() -> None:
+    channel, pick = Channel(), Pick("pinned", "sim")
+    panel_jobs._timelines(channel, request(pick))  # type: ignore[arg-type]
+    assert channel.said == ["planning 3 pinned on sim"]
+    naive, image = Pick("naive", "sim"), from_array(np.zeros((8, 64), np.uint8))
+    asked = SimpleNamespace(filter="mean2d", architecture="sm_75", params={"window": 3, "border": "zero"}, pick=naive)
+    xrays._simulate(channel, asked, naive, image)  # type: ignore[arg-type]
+    assert channel.said[1:] == ["simulating 1 naive on sm_75"]
 
 
 def test_one_that_has_none_leaves_the_others_theirs() -> None:

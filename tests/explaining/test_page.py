@@ -141,6 +141,27 @@ def test_a_file_is_written_whole_or_refused(tmp_path: Path) -> None:
         page().write(tmp_path / "nowhere" / "a.html")
 
 
+def test_the_machine_has_its_roofs_in_words() -> None:
+    known = {"copy_bytes_s": 4.25e12, "read_bytes_s": 4.59e12, "buffer_bytes": 1 << 31, "l2_bytes": 50 << 20}
+    known |= {f"{name}_bytes_s": k * 1e12 for k, name in enumerate(("l2_copy", "l2_read", "l1_read", "shared_read"), 5)}
+    gpu = {"device": "cuda:0", "model": "NVIDIA H200", "roofs": known | {"launch_s": 2.5e-6, "graph_launch_s": 1e-6}}
+    text = words(page(provenance={"cpu": "a processor", "devices": {"cpu": {"model": EVIL}, "cuda:0": gpu}}).html())
+    assert "cuda:0 model NVIDIA H200" in text
+    assert "roofs of cuda:0 copy 4250 GB/s, read 4590 GB/s (buffers of 2048 MiB)" in text
+    assert "within L2 (50 MiB): copy 5000 GB/s, read 6000 GB/s" in text
+    assert "read 7000 GB/s from L1, 8000 GB/s from shared memory" in text
+    assert "launch latency 2.5 µs in a stream, 1 µs in a graph" in text
+    assert "roofs of cpu" not in text and "bytes_s" not in text
+
+
+def test_numbers_have_the_minus_sign() -> None:
+    choices = {"window": 5, "level": -3}
+    rows = [PageRow(replace(ROWS[0], params={"level": level}), "") for level in (-3, -2.5)]
+    text = words(page(rows=RowsOnPage(rows), facts={"parameters": choices, "values": [-1e-7, 2]}).html())
+    assert "level −3" in text and "level −2.5" in text and "−1e−07; 2" in text
+    assert not re.search(r"[ (]-\d", text)
+
+
 # ---------------------------------------------------------------- the command
 
 

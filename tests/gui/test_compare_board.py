@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QComboBox
+from PySide6.QtWidgets import QApplication, QComboBox, QStyle, QStyleOptionComboBox
 from test_walk_through import Walk, engine, walk  # noqa: F401
 
 from app.views.comparing.agreement_bar import AgreementLabel
@@ -26,6 +26,12 @@ def choose(walk: Walk, box: QComboBox, key: str) -> None:  # noqa: F811
     box.setCurrentIndex(box.findData(key))
     box.activated.emit(box.currentIndex())
     walk.qtbot.waitUntil(lambda: not walk.window.panes.computing)
+
+
+def option_of(box: QComboBox) -> QStyleOptionComboBox:
+    option = QStyleOptionComboBox()
+    box.initStyleOption(option)
+    return option
 
 
 def alone(walk: Walk) -> list[str]:  # noqa: F811
@@ -50,6 +56,9 @@ def test_two_thresholds_are_compared(walk: Walk) -> None:  # noqa: F811
     click(walk, panes.bar.modes.button(1))
     choose(walk, panes.first, pinned)
     choose(walk, panes.second, "serial")
+    for box in (panes.first, panes.second):
+        field = box.style().subElementRect(QStyle.SubElement.SE_ComboBoxFocusRect, option_of(box), box)
+        assert box.fontMetrics().horizontalAdvance(box.currentText()) <= field.width(), "one reads which two they are"
     words, canvas = panes.findChild(AgreementLabel), panes.compare
     far = weak.astype(float) - strong
     rmse = np.sqrt(np.mean(far**2))

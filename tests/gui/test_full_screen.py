@@ -123,15 +123,21 @@ def test_curves_are_shown_together_and_then_one_by_one(qtbot: QtBot, window: Mai
     def drawn() -> set[str]:
         return {curve.key for curve in pane.curves if curve.visible}
 
+    def captions() -> list[tuple[str, bool]]:
+        """The names in the legend, and whether they are bold, as titles of pictures are."""
+        found = [entry.label for entry in pane.findChildren(LegendEntry) if entry.isVisible()]
+        return [(label.shown_text(), label.font().bold()) for label in found]
+
     every = drawn()
     act(window, "full_screen")
+    assert captions()[0] == ("input", False), "one word is enough beside results"
     assert drawn() == every and pane.isVisible() and not window.menuBar().isVisible()
     entry = next(e for e in pane.findChildren(LegendEntry) if e.isVisible())
     assert entry.label.x() > 5 * entry.fontMetrics().averageCharWidth(), "the name is beside its line, not on it"
     qtbot.keyClick(window, Qt.Key.Key_Right)
-    assert drawn() == {INPUT}
+    assert drawn() == {INPUT} and captions() == [(window.stack.input_name, True)]
     qtbot.keyClick(window, Qt.Key.Key_Right)
-    assert drawn() == {first}
+    assert drawn() == {first} and captions() == [(window.stack.titles()[first], True)]
     qtbot.keyPress(window, Qt.Key.Key_Space)
     assert drawn() == {INPUT}
     qtbot.keyRelease(window, Qt.Key.Key_Space)

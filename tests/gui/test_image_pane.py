@@ -405,3 +405,18 @@ def test_a_translucent_picture_lies_over_the_image_until_another_comes(qtbot: Qt
     assert colour(30.5, 20) == (red, green, blue) and canvas.meaning == ""
     pane.set_array(gray.copy(), None, "another")
     assert canvas.overlay is None and colour(30.5, 20) == plain
+
+
+@pytest.mark.parametrize("verdict", ["", "of window 3, border reflect"])
+def test_a_verdict_shrinks_before_the_title_is_cut(qtbot: QtBot, verdict: str) -> None:
+    pane = shown(qtbot, np.zeros((20, 30), np.uint8))
+    title = "threshold soft · pinned"
+    pane.set_array(np.zeros((20, 30), np.uint8), None, title)
+    pane.layer.set_state("stale" if verdict else "fresh", verdict)
+    said, wide = [], pane.title.fontMetrics().horizontalAdvance(title)
+    for spare in (400, 150, 100, 60):
+        pane.resize(wide + spare, 260)
+        QApplication.processEvents()
+        assert pane.title.shown_text() == title, spare
+        said.append(pane.chip.width())
+    assert said == sorted(said, reverse=True) and said[-1] == pane.chip.least_width(word=False)

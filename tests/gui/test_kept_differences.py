@@ -80,7 +80,7 @@ def test_a_pane_shows_the_difference_beside_both(qtbot: QtBot) -> None:
     assert pane.canvas.accessibleName() == "Difference Result a − Result b, largest 69 at x 79, y 0"
     assert pane.canvas.display is grid.display, "zoom and cursor are those of all panes"
     grid.display.set_cursor(3.5, 20.5)
-    assert pane.status.text() == "x 3, y 20: -7" and grid.pane(AB.key) is pane
+    assert pane.status.text() == "x 3, y 20: −7" and grid.pane(AB.key) is pane
     canvas = pane.canvas
     drawn = canvas.grab().toImage()
     below, above = (drawn.pixelColor(canvas.screen_at(x + 0.5, 50).toPoint()) for x in (0, 79))
@@ -91,7 +91,7 @@ def test_a_pane_shows_the_difference_beside_both(qtbot: QtBot) -> None:
 def test_it_follows_both_and_keeps_levels_set_by_hand(qtbot: QtBot) -> None:
     grid = shown(qtbot, ["a", "b"])
     (pane,) = kept(qtbot, grid, AB)
-    assert pane.canvas.notes == "largest -10 at x 0, y 0"
+    assert pane.canvas.notes == "largest −10 at x 0, y 0"
     plain = grid.display.low, grid.display.high
     pane.difference.display.set_levels(-3, 3)
     assert (pane.layer.tone.low, pane.layer.tone.high) == (-3, 3) and (grid.display.low, grid.display.high) == plain
@@ -99,7 +99,7 @@ def test_it_follows_both_and_keeps_levels_set_by_hand(qtbot: QtBot) -> None:
     array[7, 9] = 15
     grid.set_array("b", array, None, "Newer b")
     settled(qtbot, grid)
-    assert pane.title.text() == "Result a − Newer b" and pane.canvas.notes == "largest -15 at x 9, y 7"
+    assert pane.title.text() == "Result a − Newer b" and pane.canvas.notes == "largest −15 at x 9, y 7"
     assert pane.layer.tone.high == 3
     grid.set_array("a", array.copy(), None, "Newer a")
     settled(qtbot, grid)
@@ -271,9 +271,9 @@ def test_integers_of_any_width_are_read_to_the_last_digit(qtbot: QtBot) -> None:
     for key, array in (("a", large), ("b", other)):
         grid.set_array(key, array, None, key)
     (pane,) = kept(qtbot, grid, AB)
-    assert pane.canvas.notes == "largest -3 at x 2, y 1"
+    assert pane.canvas.notes == "largest −3 at x 2, y 1"
     grid.display.set_cursor(2.5, 1.5)
-    assert pane.status.text() == "x 2, y 1: 1, -3, 0"
+    assert pane.status.text() == "x 2, y 1: 1, −3, 0"
 
 
 def test_labels_differ_or_they_do_not(qtbot: QtBot) -> None:
@@ -384,7 +384,7 @@ def test_a_key_keeps_what_is_shown(qtbot: QtBot, window: MainWindow) -> None:  #
     QApplication.processEvents()
     settled(qtbot, grid)
     assert seen(grid) == [INPUT, "serial", "parallel", BOTH.key]
-    assert grid.pane(BOTH.key).canvas.notes == "largest -5 at x 1, y 0"
+    assert grid.pane(BOTH.key).canvas.notes == "largest −5 at x 1, y 0"
     act(window, "undo")
     assert seen(grid) == [INPUT, "serial", "parallel"] and not session.choice.differences
     act(window, "redo")
@@ -454,7 +454,7 @@ def test_an_unticked_side_takes_it_along_and_brings_it_back(qtbot: QtBot, window
     assert grid.pane(BOTH.key).canvas.missing == "no difference yet: CPU, all cores has no picture"
     bring(window, run(window), "parallel", picture(205), ok=None)
     settled(qtbot, grid)
-    assert grid.pane(BOTH.key).canvas.notes == "largest -5 at x 1, y 0"
+    assert grid.pane(BOTH.key).canvas.notes == "largest −5 at x 1, y 0"
 
 
 def test_two_settings_of_a_variant_and_what_unpinning_does(qtbot: QtBot, window: MainWindow) -> None:  # noqa: F811
@@ -648,7 +648,7 @@ def test_a_picture_of_the_window_waits_for_them(
     assert not drawn and window.panes.computing
     go_on.set()
     qtbot.waitUntil(lambda: bool(drawn))
-    assert drawn == ["largest -7 at x 1, y 0"]
+    assert drawn == ["largest −7 at x 1, y 0"]
 
 
 def test_views_without_pictures_say_that_they_have_none(window: MainWindow) -> None:  # noqa: F811

@@ -110,6 +110,20 @@ def test_the_fair_bars_stand_below(ladder: TimingLadder) -> None:
     assert fair.axis is rowed.axis
 
 
+def test_titles_of_the_fair_comparison_are_whole_in_a_narrow_panel(qtbot) -> None:
+    """What was not measured is said in words where there is room for them beside the title."""
+    ladder, said = TimingLadder(filled(1)), set()
+    qtbot.addWidget(ladder)
+    for width in (230, 250, 300, 420):
+        for line in ladder.canvas.geometry_for(width).sections[-1].lines:
+            assert line.fair is not None
+            if line.fair.seconds is None:
+                title = QFontMetricsF(ladder.canvas.font()).horizontalAdvance(line.fair.title)
+                assert title <= line.name.width(), (width, line.fair.title)
+                said.add(line.texts["who"])
+    assert said == {"–", "not measured"}
+
+
 def test_simulated_time_has_its_own_axis(results: Results, qtbot) -> None:
     results.put(row("naive", "sim", 3.0, stages={"kernel": stage(3.0, "simulated")}))
     view = TimingLadder(results)
@@ -353,3 +367,23 @@ def test_a_library_is_among_the_variants_by_its_time(qtbot, qapp, seconds: float
     notes = [item.text for item in geometry.legend if "CuPy is faster" in item.text]
     expected = "CuPy is faster than all others on cuda:0: the next, 3 constant + shared, takes 1.30 times as long."
     assert notes == ([expected] if seconds < 5e-5 else [])
+
+
+def test_many_changes_are_laid_out_once(ladder: TimingLadder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each answer of the engine changes rows, several in one turn of Qt's loop."""
+    counted: list[float] = []
+    lay_out = LadderCanvas.geometry_for
+
+    def counting(self: LadderCanvas, width: float, room: float = 0.0) -> Geometry:
+        counted.append(width)
+        return lay_out(self, width, room)
+
+    QApplication.processEvents()
+    monkeypatch.setattr(LadderCanvas, "geometry_for", counting)
+    for place in range(20):
+        ladder._results.put(row("naive", "cuda:0", 1e-5 * (place + 1)))
+    assert counted == [], "nothing is laid out before the turn ends"
+    for _ in range(3):
+        QApplication.processEvents()
+    assert len(counted) == 1
+    assert "200 µs" in "\n".join(map(ladder.canvas.words, ladder.canvas.ladder().lines)).replace("\u00a0", " ")

@@ -9,7 +9,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.models.curves.curve import Trace
-from app.models.curves.stroke import input_stroke
+from app.models.curves.stroke import input_stroke, stroke_at
+from app.views.curves.reading_box import reading_rows, readings_box
 from app.views.curves.signal_legend import LegendEntry
 from app.views.curves.signal_pane import SignalPane, distance_text
 from gpu_ops.input_kinds import time_axis
@@ -47,7 +48,7 @@ def test_a_second_cursor_measures_time_rate_and_height(qtbot: QtBot, pane: Signa
     assert pane.plot.measured.isVisible() and pane.plot.measured.value() == 0.5
     pane.set_cursor(0.75)
     texts = pane.status.text().split("   ")
-    assert texts == ["time 0.75 s", "Δt 0.25 s (4 Hz)", "first 750 mV (Δy 250 mV)", "second -1500 mV (Δy -500 mV)"]
+    assert texts == ["time 0.75 s", "Δt 0.25 s (4 Hz)", "first 750 mV (Δy 250 mV)", "second −1500 mV (Δy −500 mV)"]
     pane.set_cursor(0.5)
     qtbot.keyClick(pane.plot, Qt.Key.Key_M)
     assert not pane.plot.measured.isVisible() and "Δ" not in pane.status.text()
@@ -59,8 +60,32 @@ def test_a_second_cursor_measures_time_rate_and_height(qtbot: QtBot, pane: Signa
     assert pane.mark_x is None and not pane.plot.measured.isVisible()
 
 
+def test_values_that_the_line_has_no_room_for_are_in_a_box(qtbot: QtBot, pane: SignalPane) -> None:
+    pane.set_cursor(0.5)
+    assert pane.plot.readings == (), "two values fit below the plot"
+    axis, t = time_axis(1000.0), np.arange(2000.0)
+    made = [Trace(f"result {k}", k * t, axis, True, "", stroke_at(k), str(k), "mV") for k in range(1, 13)]
+    pane.set_curves(made)
+    pane.set_mark()
+    pane.set_cursor(0.75)
+    assert pane.status.shown_text() == "time 0.75 s   Δt 0.25 s (4 Hz)" and "result 12" in pane.status.text()
+    found = [(row.name, row.value) for row in reading_rows(pane.plot.readings, pane.plot.frame())]
+    assert found == [(f"result {k}", f"{750 * k} mV (Δy {250 * k} mV)") for k in range(1, 13)]
+    frame = pane.plot.frame()
+    left, right = (readings_box(pane.plot.readings, frame, frame.x(x)) for x in (1.75, 0.75))
+    assert left.left() == frame.box.left() and right.right() == frame.box.right(), "it is away from the cursor"
+    assert left.right() < frame.x(1.75) and right.left() > frame.x(0.75)
+    pane.resize(900, 240)
+    QApplication.processEvents()
+    rows = reading_rows(pane.plot.readings, pane.plot.frame())
+    assert rows[-1].name == "…" and 1 < len(rows) < 12, "what does not fit is not cut without a word"
+    pane.resize(3000, 500)
+    QApplication.processEvents()
+    assert pane.plot.readings == ()
+
+
 def test_distances_of_any_axis() -> None:
-    assert distance_text(-0.02, ("time", "s")) == "Δt -0.02 s (50 Hz)" and distance_text(0.0, ("time", "s")) == "Δt 0 s"
+    assert distance_text(-0.02, ("time", "s")) == "Δt −0.02 s (50 Hz)" and distance_text(0.0, ("time", "s")) == "Δt 0 s"
     assert distance_text(12.5, ("frequency", "Hz")) == "Δf 12.5 Hz"
     assert distance_text(12.0, ("sample", "")) == "Δ 12 sample"
 

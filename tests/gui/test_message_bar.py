@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from fake_engine import FakeEngine, make
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QPlainTextEdit, QTextEdit, QVBoxLayout, QWidget
@@ -252,3 +253,18 @@ def test_what_passes_by_itself_moves_nothing(qtbot) -> None:
     bar.show_message("info", "Saved.", passing=True)
     QApplication.processEvents()
     assert messages.isVisible() and below.geometry() == centre.rect()
+
+
+def test_passing_messages_lie_over_the_results_of_the_window(qtbot, qapp: QApplication) -> None:
+    engine = FakeEngine()
+    window = make(qtbot, engine)
+    QApplication.processEvents()
+    whole = window.stack.mapTo(window, QPoint()), window.stack.size()
+    window.messages.show_message("info", "Written.", passing=True)
+    QApplication.processEvents()
+    assert window.messages.isVisible() and (window.stack.mapTo(window, QPoint()), window.stack.size()) == whole
+    window.messages.clear()
+    window.messages.show_message("warning", "This lasts.")
+    QApplication.processEvents()
+    assert window.stack.mapTo(window, QPoint()).y() > whole[0].y(), "one that lasts takes a place of its own"
+    engine.end()

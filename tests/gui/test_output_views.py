@@ -194,7 +194,7 @@ def test_a_whole_spectrum_has_zero_in_the_middle(window: MainWindow, stack_of_ou
     view.display.set_cursor(24.5, 16.5)
     assert pane.status.text().startswith("frequency x 0.25, frequency y 0 1/px: ")
     view.display.set_cursor(8.5, 16.5)
-    assert pane.status.text().startswith("frequency x -0.25, ")
+    assert pane.status.text().startswith("frequency x −0.25, ")
 
 
 def test_levels_are_those_of_what_is_looked_at(window: MainWindow, stack_of_outputs: ExitStack) -> None:
@@ -242,7 +242,7 @@ def test_rows_of_a_signals_pyramid(window: MainWindow, stack_of_outputs: ExitSta
     value = result.array[band.start[0] + 4]
     text = view.value_text("serial")
     assert text.startswith("detail 1, coefficient 4, near sample 9: ") and text.endswith(" mV")
-    assert float(text.split()[-2]) == pytest.approx(value, abs=1e-6)
+    assert float(text.split()[-2].replace("−", "-")) == pytest.approx(value, abs=1e-6)
 
 
 def ranges(window: MainWindow) -> tuple[Any, ...]:

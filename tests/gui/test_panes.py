@@ -208,7 +208,7 @@ def test_difference(qtbot: QtBot) -> None:
     assert layer.tone == canvas.legend and (layer.tone.low, layer.tone.high) == (-40, 40)
     assert canvas.notes.splitlines() == [
         "Result a − Result b",
-        "largest -40 at x 0, y 0",
+        "largest −40 at x 0, y 0",
         "4740 of 4800 pixels differ (99 %)",
         "± 40, blue below, red above",
     ]
@@ -302,7 +302,7 @@ def test_difference_of_equal_pictures_and_of_new_results(qtbot: QtBot) -> None:
 def test_difference_under_the_cursor(qtbot: QtBot) -> None:
     grid = differing(qtbot, np.full((60, 80), 7, np.uint8), np.full((60, 80), 9.5, np.float32))
     grid.display.set_cursor(5, 6)
-    assert grid.values.text().split("   ") == ["x 5, y 6", "Result a: 7", "Result b: 9.5", "difference: -2.5"]
+    assert grid.values.text().split("   ") == ["x 5, y 6", "Result a: 7", "Result b: 9.5", "difference: −2.5"]
     grid.set_mode("swipe")
     assert "difference" not in grid.values.text()
 

@@ -188,7 +188,7 @@ def test_a_value_of_64_bits_is_read_to_the_last_digit(value: int, window: MainWi
     array = np.full((3, 4), value, np.uint64 if value > 2**63 else np.int64)
     view = shown_pair(window, engine, array, array)
     view.grid.display.set_cursor(1.5, 2.5)
-    assert view.value_text("serial") == f"x 1, y 2: {value}"
+    assert view.value_text("serial") == f"x 1, y 2: {value}".replace("-", "−")
     assert view.grid.pane("serial").grab().toImage() != QImage()
     window.context.messages.clear()
 
@@ -200,11 +200,11 @@ def test_numbers_of_any_size_are_written_in_full() -> None:
 
 
 PAIRS = [
-    ("uint8", 2, 5, -3.0, "-3"),
-    ("bool", False, True, -1.0, "-1"),
+    ("uint8", 2, 5, -3.0, "−3"),
+    ("bool", False, True, -1.0, "−1"),
     ("int64", 2**60 + 1, 2**60, 1.0, "1"),
     ("int64", 2**63 - 1, -(2**63), 2.0**64, "1.844674e+19"),
-    ("uint64", 0, 2**64 - 1, -(2.0**64), "-1.844674e+19"),
+    ("uint64", 0, 2**64 - 1, -(2.0**64), "−1.844674e+19"),
     ("float16", 65504.0, -65504.0, 131008.0, "131008"),
 ]
 
@@ -252,7 +252,7 @@ def test_a_table_of_figures_has_integers_in_full(qtbot: Any) -> None:
     qtbot.addWidget(table)
     rows = figure_rows([Sampled("a", "a", np.array([[1_048_577, -3, 2**60 + 1]]), (0, 0))], (0, 0), (1, 3))
     table.figures.show_rows(rows or [])
-    assert [table.figures.text(0, column) for column in (3, 4)] == ["-3", "1048577"]
+    assert [table.figures.text(0, column) for column in (3, 4)] == ["−3", "1048577"]
     assert table.figures.as_csv({}).splitlines()[1].split(",")[9] == str(2**60 + 1)
 
 

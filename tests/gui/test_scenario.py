@@ -14,6 +14,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.base.worker import Engine
+from app.views.curves.signal_legend import LegendEntry
 from app.views.experiment.variant_row import VariantRow
 from app.views.pictures.image_pane import ImagePane
 from app.views.window.main_window import MainWindow
@@ -50,6 +51,11 @@ def tick_only(window: MainWindow, *titles: str) -> None:
 def panes(window: MainWindow) -> dict[str, str]:
     """The verdicts of the visible panes, without remarks, by their titles."""
     return {pane.title.text(): pane.chip.text.partition(" · ")[0] for pane in visible(window, ImagePane)}
+
+
+def captions(window: MainWindow) -> list[str]:
+    """The names in the legend of the curves, as they are painted."""
+    return [entry.label.shown_text() for entry in visible(window, LegendEntry)]
 
 
 def saved(window: MainWindow, path: Path) -> None:
@@ -161,3 +167,13 @@ def test_the_time_between_two_beats(qtbot: QtBot, window: MainWindow) -> None:
     assert float(events.split(" s (")[0]) == pytest.approx(between, abs=2e-6)
     assert float(events.split(" s (")[1].split(" Hz)")[0]) == pytest.approx(1 / between, rel=1e-3)
     assert "input " in events and "(Δy " in events
+
+    QTest.keyClick(plot, Qt.Key.Key_F)
+    assert window.isFullScreen() and captions(window) == ["input", "CPU, one core"]
+    walked = []
+    for _ in range(3):
+        QTest.keyClick(window, Qt.Key.Key_Right)
+        walked.append(captions(window))
+    assert walked == [["ecg"], ["CPU, one core"], ["input", "CPU, one core"]]
+    QTest.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.isFullScreen()

@@ -199,7 +199,7 @@ def test_values_under_the_cursor(qtbot: QtBot) -> None:
         ("hidden", np.ones(9), 10.0, False),
     )
     pane.set_cursor(1.2)
-    assert pane.status.text() == "time 1.2 s   one 12   two -12"
+    assert pane.status.text() == "time 1.2 s   one 12   two −12"
     qtbot.keyClick(pane.plot, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
     assert "one 13" in pane.status.text()
     qtbot.mouseMove(pane.plot.viewport(), QPoint(200, 100))
@@ -270,6 +270,24 @@ def test_names_in_the_legend_are_whole_where_three_lines_have_room(qtbot: QtBot,
     labels = [entry.label for entry in pane._entries]
     assert [label.shown_text() for label in labels] == names
     assert len({label.mapTo(pane, QPoint()).y() for label in labels}) <= 3
+
+
+def test_a_mark_shrinks_before_the_name_is_cut(qtbot: QtBot) -> None:
+    axis = time_axis(None)
+    names = [f"{k} recomputed per block" for k in range(1, 10)]
+    pane = shown(qtbot)
+    mark = "simulated · of the middle 256 × 256"  # noqa: RUF001 - the sign of times
+    pane.set_curves([Trace(name, np.ones(9), axis, True, mark, key=name) for name in names])
+    for name in names:
+        pane.set_state(name, "fresh", "", True)
+    marks = set()
+    for width in (1600, 900, 760, 640):
+        pane.resize(width, 400)
+        settle()
+        found = [entry for entry in pane._entries if entry.isVisible()]
+        assert [entry.label.shown_text() for entry in found] == names, width
+        marks |= {entry.chip.shown_text() for entry in found}
+    assert marks == {mark, "simulated", ""}
 
 
 @pytest.mark.parametrize("count", few((12, 300), 12))

@@ -365,6 +365,10 @@ def test_a_narrow_ladder_is_compact_where_that_saves_scrolling(window: MainWindo
     results.set_recorded([(row, "a laptop")], {})
     *_, recorded = canvas.geometry_for(245, whole.height * 0.8).lines
     assert recorded.entry.recorded and not recorded.sub.isEmpty(), "the chip of a recorded row stays"
+    results.put(simulated("ring", counters=COUNTERS | SHOWN, counted_shape=[40, 60]))
+    lines = canvas.geometry_for(245, whole.height * 0.8).lines
+    parts = [line for line in lines if line.entry.part]
+    assert parts and not any(line.sub.isEmpty() for line in parts), "counts of a part say so"
 
 
 @pytest.mark.parametrize("room", [0, 300])

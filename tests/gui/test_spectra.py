@@ -140,7 +140,7 @@ def test_the_cursor_reads_time_frequency_and_level(window: MainWindow, stack_of_
     for variant in PICKS:
         text = view.cells[variant].status.text()
         assert text == view.value_text(variant)
-        assert text.endswith(" s, 10 Hz: 0.01 mV²/Hz (-20.00 dB)"), "ten dB a decade, for these are squares"
+        assert text.endswith(" s, 10 Hz: 0.01 mV²/Hz (−20.00 dB)"), "ten dB a decade, for these are squares"
     view.plane.set_cursor((0.75, 1.5))
     assert view.value_text("serial") == "750 ms, 1.5 Hz: 0 mV²/Hz (−∞ dB)", "the picture's floor is not read"
     QApplication.sendEvent(area, QEvent(QEvent.Type.Leave))
@@ -202,8 +202,8 @@ def test_the_scale_says_where_it_ends_and_what_lies_beyond(window: MainWindow, s
     marks = area._marks(400)
     assert marks[0][1].startswith("≤ ") and not marks[-1][1].startswith("≥")
     view.display.set_levels(-50, -30)
-    assert [area._marks(400)[k][1] for k in (0, -1)] == ["≤ -50", "≥ -30"]
-    assert scale_marks(area.tone(), -50, -30, 5)[0][1] == "-50"
+    assert [area._marks(400)[k][1] for k in (0, -1)] == ["≤ −50", "≥ −30"]
+    assert scale_marks(area.tone(), -50, -30, 5)[0][1] == "−50"
 
 
 def test_nan_and_channels_are_seen(window: MainWindow, stack_of_outputs: ExitStack) -> None:
@@ -216,7 +216,7 @@ def test_nan_and_channels_are_seen(window: MainWindow, stack_of_outputs: ExitSta
     at = (area.frame().point(18.0, 20.0) - area.frame().box.topLeft()).toPoint()
     assert area.image.pixelColor(at).getRgb()[:3] == NAN_COLOR
     view.plane.set_cursor((5.05, 10.0))
-    assert view.value_text("serial") == "5.05 s, 10 Hz: 0.01, 0.01 mV²/Hz (-20.00, -20.00 dB)"
+    assert view.value_text("serial") == "5.05 s, 10 Hz: 0.01, 0.01 mV²/Hz (−20.00, −20.00 dB)"
 
 
 def test_a_result_of_an_earlier_choice_is_faint(window: MainWindow, stack_of_outputs: ExitStack) -> None:

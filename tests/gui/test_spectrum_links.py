@@ -202,7 +202,7 @@ def test_levels_are_drawn_as_they_are(window: MainWindow) -> None:
     layer = view.grid.pane("numpy").layer
     assert layer.pyramid is not None and layer.pyramid.array[16, 16] == np.float32(levels[0, 0])
     view.display.set_cursor(3.5, 5.5)
-    assert view.value_text("numpy").endswith("cycles/px: -40 dB")
+    assert view.value_text("numpy").endswith("cycles/px: −40 dB")
 
 
 # Masks

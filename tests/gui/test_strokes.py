@@ -49,6 +49,13 @@ def test_as_many_variants_as_a_filter_has_look_different() -> None:
     assert max(len(f.variants) for f in FILTERS) <= MOST
 
 
+@pytest.mark.parametrize("scheme", [Qt.ColorScheme.Light, Qt.ColorScheme.Dark])
+def test_lines_as_thin_as_a_pixel_are_seen(scheme: Qt.ColorScheme) -> None:
+    ground = theme.palette(scheme)
+    for behind in (QPalette.ColorRole.Base, QPalette.ColorRole.Window):
+        assert theme.contrast(strokes.line_ink(ground), ground.color(behind)) >= 1.5 * theme.SHAPE_CONTRAST
+
+
 @pytest.mark.parametrize("eyes", EYES)
 @pytest.mark.parametrize("scheme", [Qt.ColorScheme.Light, Qt.ColorScheme.Dark])
 def test_hues_differ_for_all_eyes_also_where_dashes_cannot_be_seen(scheme: Qt.ColorScheme, eyes: str) -> None:

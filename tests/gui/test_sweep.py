@@ -560,7 +560,7 @@ def test_occupancy_stands_beside_the_times_and_needs_none(window: MainWindow, en
     events = ("block", "error", "occupancy", "resident threads")
     cells = [[table.item(r, heads.index(h)).text() for h in events] for r in range(3)]
     assert cells == [
-        ["–", "1e-08", "–", "–"],
+        ["–", "1e−08", "–", "–"],
         ["16", "–", "50 %", "256 of 1024"],
         ["128", "–", "100 %", "1024 of 1024"],
     ]

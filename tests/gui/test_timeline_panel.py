@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QImage
+from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QImage
 from PySide6.QtTest import QTest
 from xray_answers import window_with
 
@@ -18,8 +18,8 @@ from app.base.theme import SHAPE_CONTRAST, colours, contrast, palette
 from app.controllers.engine_log import describe
 from app.main import main
 from app.models.files.json_text import Fields
-from app.models.timing.timelines import QueueModel, read_queue_model
-from app.views.charts.spans_plot import PATTERNS, look_colour
+from app.models.timing.timelines import Lane, QueueModel, read_queue_model
+from app.views.charts.spans_plot import PATTERNS, heading_texts, look_colour
 from app.views.timeline.text import look_names
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import TIMELINE
@@ -337,3 +337,28 @@ def test_the_command_draws_the_same_picture(qapp: object, tmp_path: Path, capsys
         assert run([*words, "--picture", str(tmp_path / name)]) == 2
         assert sentence in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["t.svg"]
+
+
+def test_a_heading_keeps_its_title_before_its_notes(window) -> None:
+    window.docks.turn_to(TIMELINE)
+    font = window.font()
+    bold = QFont(font)
+    bold.setBold(True)
+    row = Lane("7 chunks in streams", (), True, ("10 steps, overlap 0.80", "10 steps"))
+    for wide in range(60, 600, 7):
+        title, note = heading_texts(row, QFontMetrics(bold), QFontMetricsF(font), wide)
+        assert title == row.title or not note, wide
+        whole = QFontMetrics(bold).horizontalAdvance(row.title)
+        assert title == row.title if whole <= wide else title.endswith("…"), wide
+    assert (title, note) == (row.title, row.notes[0])
+
+
+def test_lanes_are_no_taller_than_their_words_need(qtbot, window, engine) -> None:
+    window.resize(1200, 1000)
+    show(qtbot, window, engine, reasons={"pinned": "left out"})
+    qtbot.wait(50)
+    sheet = window.timeline.sheet
+    line, count = sheet.fontMetrics().height(), len(sheet.chart.drawn.rows)
+    assert sheet.height() > 30 * line, "there is more room than four lanes need"
+    assert count * line < sheet.chart.height() <= (2.5 * count + 3.5) * line + 1
+    assert sheet.notes.y() - sheet.chart.geometry().bottom() < line, "the notes follow the chart"

@@ -72,6 +72,20 @@ def test_it_is_hidden_until_it_is_wanted_and_nothing_is_simulated_for_nobody(qtb
     assert "X-ray" in [offer.name for offer in palette_offers(window.parts)]
 
 
+def test_a_panel_that_opens_shows_a_ticked_variant_unless_another_was_chosen(qtbot, window, engine) -> None:
+    session, xray = window.controller.session, window.context.xray
+    assert xray.variant == "shared"
+    session.set_picks(("serial", "naive"))
+    act(window, "xray")
+    assert xray.variant == "naive"
+    session.set_picks(("serial", "constant"))
+    assert xray.variant == "naive", "it does not change before the reader's eyes"
+    act(window, "xray")
+    xray.choose("shared")
+    act(window, "xray")
+    assert xray.variant == "shared", "the user's choice stays"
+
+
 def test_where_the_panel_stays_is_kept_with_the_layout(qtbot, engine, tmp_path) -> None:
     path = tmp_path / "window.ini"
     first = make(qtbot, engine, Settings(path))

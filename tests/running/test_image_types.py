@@ -141,7 +141,8 @@ def test_a_line_tells_integers_in_full(dtype: str) -> None:
     array = np.array([[low, high]], dtype)
     events = IMAGE.summarise(array, form_of(array), "")
     number = "{:d}" if array.dtype.kind in "bui" else "{:.6g}"
-    assert events == f"2 × 1 {dtype}, {number.format(array[0, 0])} … {number.format(array[0, 1])}"
+    low_text, high_text = (number.format(value).replace("-", "−") for value in array[0])
+    assert events == f"2 × 1 {dtype}, {low_text} … {high_text}"
     assert not IMAGE.fault(dtype, 2)
 
 
@@ -262,7 +263,7 @@ def test_the_command_saves_each_of_them(pieces: Filter, tmp_path: Path, capsys: 
     for name, file in saved.items():
         assert main([*command, "--output", f"{name}={tmp_path / file}"]) == 0
     events = capsys.readouterr().out
-    assert "pieces   52 × 44 int32, 0 … " in events and "slope    52 × 44 int16, -" in events
+    assert "pieces   52 × 44 int32, 0 … " in events and "slope    52 × 44 int16, −" in events
     (run,) = ran(pieces, Pick("serial", "cpu"))
     for name, file in saved.items():
         read = load(tmp_path / file, **({"nonfinite": "keep"})).array

@@ -26,13 +26,13 @@ from gpu_ops.types import Experiment, Pick, Run
 HERTZ = Axis("frequency", "Hz", 0, 2.5)
 EXAMPLES: dict[str, tuple[np.ndarray, tuple[Axis, ...], str]] = {
     "image": (np.arange(12, dtype=np.uint8).reshape(3, 4), (Axis("y", "px"), Axis("x", "px")), "4 × 3 uint8, 0 … 11"),
-    "signal": (np.linspace(-1, 1, 5), (time_axis(100.0),), "5 float64, -1 … 1"),
+    "signal": (np.linspace(-1, 1, 5), (time_axis(100.0),), "5 float64, −1 … 1"),
     "spectrum": (
         np.array([3 + 4j, 0], np.complex64),
         (Axis("frequency", "Hz", 0, 2.5),),
         "2 complex64, magnitudes 0 … 5",
     ),
-    "bars": (np.array([4, 0, 5]), (Axis("value", start=-1, step=0.5),), "3 bars over value -1 … 0.5, 9"),
+    "bars": (np.array([4, 0, 5]), (Axis("value", start=-1, step=0.5),), "3 bars over value −1 … 0.5, 9"),
     "pyramid": (np.zeros(6, np.float32), (Axis("coefficient"),), "2 levels, 3 bands, 6 float32"),
     "number": (np.array(2.5), (), "2.5"),
     "table": (np.array([1.5, 2.0]), (Axis("of", labels=("mean", "median")),), "mean 1.5, median 2"),

@@ -6,8 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
+from app.base.numbers import shown
 from gpu_ops import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.report.rows import Row
@@ -23,7 +24,7 @@ def value_text(value: Any) -> str:
         return " ".join(value_text(v) for v in value)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
-    return QLocale().toString(value) if isinstance(value, int) else QLocale().toString(value, "g", 7)
+    return shown(value) if isinstance(value, int) else shown(value, "g", 7)
 
 
 def params_text(params: Mapping[str, Any]) -> str:
@@ -34,7 +35,7 @@ def params_text(params: Mapping[str, Any]) -> str:
 def size_text(filter: Filter, shape: Sequence[int], dtype: str) -> str:
     """The size of an input of the filter, the width first, and its type: "640 × 480 uint8"."""
     extents = INPUT_KINDS[filter.accepts].width_first(tuple(shape))
-    return f"{' × '.join(QLocale().toString(n) for n in extents)} {dtype}"
+    return f"{' × '.join(shown(n) for n in extents)} {dtype}"
 
 
 def job_text(filter: Filter, params: Mapping[str, Any], shape: Sequence[int], dtype: str) -> str:

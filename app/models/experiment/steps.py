@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
+from app.base.numbers import shown
 from app.models.experiment.noise import Noise
 from gpu_ops import STEPS, KernelscopeError, active_steps, check_step, find_step
 from gpu_ops.input_kinds import INPUT_KINDS, Kind
@@ -91,13 +92,13 @@ def step_text(step: Mapping[str, Any]) -> str:
 
 def _word(name: str, value: Any) -> str:
     if isinstance(value, list | tuple):
-        extents = [f"{n:g}" for n in reversed(value)]
+        extents = [shown(float(n), "g", 6) for n in reversed(value)]
         if name == "start" and len(extents) == 2:
             return QCoreApplication.translate("Steps", "x {x}, y {y}").format(x=extents[0], y=extents[1])
         return " × ".join(extents)
     if isinstance(value, float):
-        return QLocale().toString(value, "g", 4)
-    return QLocale().toString(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
+        return shown(value, "g", 4)
+    return shown(value) if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def steps_text(shared: Any) -> str:

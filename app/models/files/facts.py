@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
+from app.base.numbers import shown
 from app.models.experiment.differences import DifferenceOf
 from app.models.experiment.session import Session
 from app.models.experiment.shown import variant_of
@@ -28,12 +29,12 @@ def facts_of(session: Session, results: Results) -> dict[str, Any]:
 
 def size_text(input: SharedInput) -> str:
     """The size of an input: "640 × 480", or "1024 samples at 360 Hz"."""
-    kind, locale, translate = INPUT_KINDS[input.kind], QLocale(), QCoreApplication.translate
-    sides = " × ".join(locale.toString(side) for side in kind.width_first(input.array.shape))
+    kind, translate = INPUT_KINDS[input.kind], QCoreApplication.translate
+    sides = " × ".join(shown(side) for side in kind.width_first(input.array.shape))
     if kind.rank > 1:
         return sides
     text = translate("Facts", "{size} samples at {rate} Hz") if input.rate else translate("Facts", "{size} samples")
-    return text.format(size=sides, rate=locale.toString(input.rate or 0.0, "g", 6))
+    return text.format(size=sides, rate=shown(input.rate or 0.0, "g", 6))
 
 
 def _shared(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
+
+from app.base.numbers import shown
 
 Array = np.ndarray[Any, Any]
 NAN_COLOR = (255, 0, 255)
@@ -24,10 +26,10 @@ def painted(colors: Array, values: Array) -> None:
 
 def count_words(nan: int, infinite: int) -> tuple[str, str]:
     """ "12 NaN" and "3 infinite"; empty where there are none."""
-    translate, locale = QCoreApplication.translate, QLocale()
+    translate = QCoreApplication.translate
     texts = translate("NonFinite", "{count} NaN"), translate("NonFinite", "{count} infinite")
     counts = nan, infinite
-    first, second = (t.format(count=locale.toString(n)) if n else "" for t, n in zip(texts, counts, strict=True))
+    first, second = (t.format(count=shown(n)) if n else "" for t, n in zip(texts, counts, strict=True))
     return first, second
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
+from app.base.numbers import shown
 from gpu_ops.types import Quality
 
 translate = QCoreApplication.translate
@@ -45,4 +46,4 @@ def _change(before: float | None, after: float | None, digits: int) -> str:
 
 
 def _figure(value: float, digits: int) -> str:
-    return "∞" if math.isinf(value) else QLocale().toString(value, "f", digits)
+    return "∞" if math.isinf(value) else shown(value, "f", digits)

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
 import gpu_ops
-from app.base.numbers import seconds
+from app.base.numbers import seconds, shown
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.models.xray.access_trace import WARP, TracedAccess
 from gpu_ops.report.rows import Row
@@ -123,7 +123,7 @@ def _counted(space: str, rule: str, number: float) -> str:
         text = tr("1 sector") if number == 1 else tr("{count} sectors")
     else:
         text = tr("1 transaction") if number == 1 else tr("{count} transactions")
-    return text.format(count=QLocale().toString(float(number), "g", 4))
+    return text.format(count=shown(float(number), "g", 4))
 
 
 def card_lines(shown: tuple[Card, ...]) -> str:

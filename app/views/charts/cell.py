@@ -76,4 +76,4 @@ class Cell(Tile):
 
     def share_width(self) -> None:
         super().share_width()
-        self.mark.set_compact(self.width() < 2 * self.fontMetrics().horizontalAdvance(self.mark.text))
+        self.mark.fit(self.width() / 2)

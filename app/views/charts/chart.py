@@ -25,11 +25,13 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import MINUS
 from app.base.theme import colours_of
 from app.base.tips import show_tip
 from app.models.pictures.plane import Plane
 from app.models.ticks import with_room
 from app.views.charts.frame import Frame, Side
+from app.views.strokes import line_ink
 
 ZOOM, PAN = 1.25, 0.1
 MARGIN = 0.06
@@ -41,6 +43,9 @@ KEYS = {Qt.Key.Key_Left: (-1, 0), Qt.Key.Key_Right: (1, 0), Qt.Key.Key_Up: (0, 1
 
 class Numbers(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph has no types
     """An axis whose first and last number may extend beyond its ends."""
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:  # noqa: N802
+        return [text.replace("-", MINUS) for text in super().tickStrings(values, scale, spacing)]
 
     def boundingRect(self) -> QRectF:  # noqa: N802
         reach = 60 if self.orientation == "bottom" else 0
@@ -254,7 +259,7 @@ class Chart(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph has no types
             self._paint_tags(painter)
         painter.restore()
         if self.hasFocus():
-            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 0))
+            painter.setPen(QPen(line_ink(self.palette()), 0))
             painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
 
     def named(self) -> list[tuple[QPointF, QRectF | None, str]]:

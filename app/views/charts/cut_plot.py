@@ -14,6 +14,7 @@ from app.base.theme import colours_of
 from app.models.curves.magnitudes import Magnitudes
 from app.models.ticks import powers
 from app.views.parts import number
+from app.views.strokes import line_ink
 
 BARS = 120
 LINES = 5.5
@@ -127,7 +128,7 @@ class CutPlot(QWidget):
         if self.hasFocus():
             painter.setOpacity(1.0)
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(palette.color(QPalette.ColorRole.Highlight), 0))
+            painter.setPen(QPen(line_ink(palette), 0))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
 

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QFontMetrics, QPainter, QPalette, QPen
+from PySide6.QtGui import QBrush, QColor, QFontMetrics, QFontMetricsF, QPainter, QPalette, QPen
 
 from app.base.theme import Colours, contrast, mix
 from app.models.results.view_data import ViewData
@@ -135,27 +135,31 @@ def _time(value: float, unit: str, size: float | None = None) -> str:
 
 
 def _paint_heading(painter: QPainter, frame: Frame, box: QRectF, row: Lane) -> None:
-    """The title in bold and a note, on a strip that extends over the names of the lanes."""
+    """The title in bold and as much of its notes as fits, on a strip that extends over the names of the lanes."""
     ink, base = (frame.palette.color(role) for role in (QPalette.ColorRole.Text, QPalette.ColorRole.Base))
     pad = frame.letters.averageCharWidth()
     top = 0.0 if box.top() == frame.box.top() else box.top()
     strip = QRectF(QPointF(0, top), box.bottomRight())
     bold = painter.font()
     bold.setBold(True)
-    thick, inner = QFontMetrics(bold), box.adjusted(pad - box.left(), 0, -pad, 0)
-    room = inner.width() - 2 * pad - thick.horizontalAdvance(row.title)
-    fitting = (note for note in row.notes if frame.letters.horizontalAdvance(note) <= room)
-    note = next(fitting, "".join(row.notes[-1:]))
-    beside = frame.letters.horizontalAdvance(note)
+    inner = box.adjusted(pad - box.left(), 0, -pad, 0)
+    title, note = heading_texts(row, QFontMetrics(bold), frame.letters, inner.width())
     painter.save()
     painter.setClipRect(strip)
     painter.fillRect(strip, mix(base, ink, STRIP))
     painter.setPen(ink)
     painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight), note)
     painter.setFont(bold)
-    text = elided_text(row.title, thick, int(inner.width() - beside - 2 * pad))
-    painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), text)
+    painter.drawText(inner, int(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft), title)
     painter.restore()
+
+
+def heading_texts(row: Lane, bold: QFontMetrics, plain: QFontMetricsF, width: float) -> tuple[str, str]:
+    """The title of a heading, cut only where it is alone, and the longest of its notes that fits next to the whole
+    title; what is left out is in the text under the mouse."""
+    room = width - 2 * plain.averageCharWidth() - bold.horizontalAdvance(row.title)
+    note = next((note for note in row.notes if plain.horizontalAdvance(note) <= room), "")
+    return elided_text(row.title, bold, int(width)), note
 
 
 def _box(frame: Frame, piece: Piece, lane: QRectF) -> QRectF:

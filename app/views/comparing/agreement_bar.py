@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QCoreApplication, QLocale, Slot
+from PySide6.QtCore import QCoreApplication, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.base.numbers import shown
 from app.models.pictures.agreement import Agreement, Figures
 from app.views.boxes import in_row
 from app.views.experiment.spins import FloatSpin
@@ -68,15 +69,14 @@ class AgreementLimits(QWidget):
 
 def figures_text(figures: Figures) -> str:
     """ "RMSE 3.21 · PSNR 38.00 dB · SSIM 0.9812 · 1203 of 262144 pixels over 10"; what is not defined is left out."""
-    locale = QLocale()
     texts = []
     if figures.rmse is not None:
         texts.append(_tr("RMSE {rmse}").format(rmse=number(float(f"{figures.rmse:.4g}"))))
     if figures.psnr is not None:
-        psnr = "∞" if math.isinf(figures.psnr) else locale.toString(figures.psnr, "f", 2)
+        psnr = "∞" if math.isinf(figures.psnr) else shown(figures.psnr, "f", 2)
         texts.append(_tr("PSNR {psnr} dB").format(psnr=psnr))
     if figures.ssim is not None:
-        texts.append(_tr("SSIM {ssim}").format(ssim=locale.toString(figures.ssim, "f", 4)))
+        texts.append(_tr("SSIM {ssim}").format(ssim=shown(figures.ssim, "f", 4)))
     over = _tr("{over} of {pixels} pixels over {tolerance}")
     values = number(figures.over), number(figures.pixels), number(figures.tolerance)
     texts.append(over.format(**dict(zip(("over", "pixels", "tolerance"), values, strict=True))))

@@ -15,6 +15,10 @@ from app.views.parts import Combo
 from app.views.results.choice_button import ChoiceButton
 from app.views.results.pager import Pager
 
+LEAST, NAME = 7, 13
+"""Letters of a name in the narrowest bar, and those that it should have beyond them: "threshold soft · pinned" is then
+whole."""
+
 
 class CompareBar(Folding):
     """Buttons for the modes in one row; in the other the pager, or the `first` and the `second` picture, and `hold`,
@@ -59,7 +63,7 @@ class CompareBar(Folding):
     def _box(self, name: str, title: str) -> Combo:
         box = named(Combo(self), name, title=title, tip=title)
         box.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        box.setMinimumWidth(self.fontMetrics().averageCharWidth() * 7)
+        box.setMinimumWidth(self.fontMetrics().averageCharWidth() * LEAST)
         box.activated.connect(self.pair_chosen)
         return box
 
@@ -85,6 +89,7 @@ class CompareBar(Folding):
         self.hold.setVisible(mode == "flicker")
         self.keep.setVisible(mode == "difference")
         self.pager.set_wanted(mode == "side by side")
+        self.wanted = 0 if mode == "side by side" else 2 * NAME * self.fontMetrics().averageCharWidth()
         self._and.setText(self.tr("minus") if mode == "difference" else self.tr("and"))
 
     def list_pairs(self, pictures: Sequence[tuple[str, str]]) -> None:

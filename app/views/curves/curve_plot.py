@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pyqtgraph as pg
@@ -18,9 +19,11 @@ from app.views.charts.chart import Chart
 from app.views.charts.frame import Frame, Side, axis_side, short
 from app.views.curves.curve_paint import paint_curves
 from app.views.curves.gap_marks import GapMarks
+from app.views.curves.reading_box import Reading, paint_readings
 from app.views.curves.x_scale import XScale
 from app.views.eliding import elided_text
 from app.views.parts import is_dark
+from app.views.strokes import line_ink
 from gpu_ops.output_kinds import Axis
 
 LONGEST = 14
@@ -49,6 +52,7 @@ class CurvePlot(Chart):
             line.setZValue(1)  # above the curves
             self.item.addItem(line, ignoreBounds=True)
         self.gaps = GapMarks(self)
+        self.readings: Sequence[Reading] = ()
 
     def bring_forward(self, key: str) -> None:
         """Draw the curves of a result over all others."""
@@ -126,7 +130,7 @@ class CurvePlot(Chart):
             self.plane.y.set_limits(low, high, high - low)
         self._drawn = (*frame.across, size[0])
         for line, width in ((self.line, 1), (self.heard, 3), (self.measured, 1)):
-            ink = QPen(self.palette().color(QPalette.ColorRole.Highlight), width)
+            ink = QPen(line_ink(self.palette()), width)
             ink.setStyle(Qt.PenStyle.DashLine if line is self.measured else Qt.PenStyle.SolidLine)
             ink.setCosmetic(True)
             line.setPen(ink)
@@ -153,6 +157,8 @@ class CurvePlot(Chart):
 
     def paint(self, painter: QPainter, frame: Frame) -> None:
         paint_lanes(painter, frame, self.lanes)
+        if self.readings and self.cursor_x is not None:
+            paint_readings(painter, frame, self.readings, frame.x(self.x_scale.coordinate(self.cursor_x)))
 
     def lane_names(self) -> list[tuple[str, QRectF]]:
         """The names of lanes and their boxes."""

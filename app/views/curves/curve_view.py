@@ -158,7 +158,10 @@ class CurveView:
         return [key for key in self._keys if key in self._drawn]
 
     def _title(self, key: str) -> str:
-        return QCoreApplication.translate("CurveView", "input") if key == INPUT else self._titles[key]
+        """The name of a result, or of the input: its own where it is alone, in a caption."""
+        if key == INPUT and not (self._alone == INPUT and INPUT in self._titles):
+            return QCoreApplication.translate("CurveView", "input")
+        return self._titles[key]
 
     @property
     def _minus(self) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
+from PySide6.QtGui import QFont, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QWidget
 
 from app.base.nesting import bounded
@@ -17,9 +18,11 @@ from app.models.results.origin import Origin
 from app.models.results.view_data import INPUT
 from app.views.boxes import in_row
 from app.views.parts import ElidedLabel, MarkChip, StateChip, is_dark, mark_size, mark_texts
-from app.views.strokes import pen
+from app.views.strokes import line_ink, pen
 
 LEGEND_LINES = 3
+LEAST_LETTERS = 26
+"""Letters of a name that are readable next to other entries."""
 LETTERS = 60
 """Letters of a name next to a mark, where they fit."""
 MOST_ENTRIES = 12
@@ -70,14 +73,32 @@ class LegendEntry(QWidget):
         self.label.setSizePolicy(sides.Maximum if beside else sides.Expanding, sides.Fixed)
         self.setVisible(curve.visible and leads)
 
+    def set_alone(self, alone: bool) -> None:
+        """Write the name of the only curve as the title of a picture."""
+        font = QFont()  # without a size of its own
+        font.setBold(alone)
+        self.label.setFont(font)
+
     def least_width(self) -> int:
-        """The width at which the beginning of the name is readable next to the shortest mark."""
+        """The width at which the name, or the beginning of a long one, is readable next to the symbols of mark and
+        verdict."""
         mark = self.chip.minimumSizeHint().width() if self.chip.text else 0
-        return self.fontMetrics().averageCharWidth() * 22 + mark + self.verdict.least_width()
+        longest = self.fontMetrics().averageCharWidth() * LEAST_LETTERS
+        return self._width_with(mark, self.verdict.least_width(word=False), longest)
+
+    def _width_with(self, mark: int, verdict: int, longest: float = math.inf) -> int:
+        """The width with a mark and a verdict of so many pixels, and a name of at most `longest`."""
+        name = min(self.label.fontMetrics().horizontalAdvance(self.label.text()), longest)
+        gaps = (1 + (mark > 0) + (verdict > 0)) * self._row.spacing()
+        return int(self.fontMetrics().averageCharWidth() * 6 + name + 2) + mark + verdict + gaps
 
     def _fit_mark(self) -> None:
-        """Show the full mark only where the whole name still fits."""
-        self.chip.set_compact(self.width() < self.sizeHint().width())
+        """Show as much of the mark, and of the verdict, as leaves the name whole."""
+        whole, least = (mark_size(self.chip, t).width() if self.chip.text else 0 for t in (self.chip.text, ""))
+        room = self.width() - self.sizeHint().width() + whole
+        self.chip.fit(room)
+        symbol = self.verdict.least_width(word=False)
+        self.verdict.setMaximumWidth(symbol if self.verdict.state and room < least else self.verdict.sizeHint().width())
 
     @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -86,10 +107,8 @@ class LegendEntry(QWidget):
     def sizeHint(self) -> QSize:
         """With the whole name and mark, and the word of the verdict."""
         mark = mark_size(self.chip, self.chip.text) if self.chip.text else QSize(0, 0)
-        parts = [mark.width(), self.verdict.least_width()]
-        gaps = (1 + sum(part > 0 for part in parts)) * self._row.spacing()
-        width = self.fontMetrics().averageCharWidth() * 6 + self.fontMetrics().horizontalAdvance(self.label.text()) + 2
-        return QSize(width + sum(parts) + gaps, max(self.fontMetrics().height(), mark.height()))
+        width = self._width_with(mark.width(), self.verdict.least_width())
+        return QSize(width, max(self.fontMetrics().height(), mark.height()))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -101,7 +120,7 @@ class LegendEntry(QWidget):
             painter.setPen(pen(self.stroke, is_dark(self.palette()), 2, faint=self._faint))
             painter.drawLine(QPointF(0, middle), QPointF(unit * 5, middle))
         if self.hasFocus():
-            painter.setPen(self.palette().color(QPalette.ColorRole.Highlight))
+            painter.setPen(line_ink(self.palette()))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
 
@@ -165,20 +184,23 @@ class LegendGrid(QGridLayout):
 
     def lay(self, shown: Sequence[LegendEntry], width: int) -> None:
         """Place these entries in `width` pixels."""
+        for entry in shown:
+            entry.set_alone(len(shown) == 1)
         columns = self._columns(shown, width)
         for place, entry in enumerate(shown):
             self.addWidget(entry, place // columns, place % columns)
         for column in range(self.columnCount()):
             self.setColumnStretch(column, int(column < columns))
 
-    @staticmethod
-    def _columns(shown: Sequence[LegendEntry], width: int) -> int:
+    def _columns(self, shown: Sequence[LegendEntry], width: int) -> int:
         """The number of columns: as many as leave names and marks whole, unless that takes too many lines."""
         count = max(1, len(shown))
         whole = max((e.sizeHint().width() for e in shown), default=1)
         least = max((e.least_width() for e in shown), default=1)
+        margins, gap = self.contentsMargins(), self.horizontalSpacing()
+        room = width - margins.left() - margins.right() + gap
         for wide in (max(whole, least), least):
-            lines = -(-count // max(1, width // wide))
+            lines = -(-count // max(1, room // (wide + gap)))
             if lines <= LEGEND_LINES:
                 break
         return -(-count // lines)

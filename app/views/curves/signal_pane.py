@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QPointF, Qt, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.nesting import bounded
-from app.models.curves.curve import Curve, Trace
+from app.base.numbers import shown
+from app.models.curves.curve import Curve, Trace, is_faint
 from app.models.pictures.layer import State
 from app.views.boxes import in_column, in_row
 from app.views.curves.curve_plot import CurvePlot
+from app.views.curves.reading_box import Reading
 from app.views.curves.signal_legend import LegendEntry, LegendGrid
 from app.views.labels import named
-from app.views.parts import ElidedLabel, number
+from app.views.parts import ElidedLabel, is_dark, number
 from app.views.results.findings_bar import FindingsBar
 from app.views.results.reading import name_of, values_text, with_unit
+from app.views.strokes import pen
 from gpu_ops.input_kinds import time_axis
 from gpu_ops.output_kinds import Axis
 
@@ -218,11 +221,23 @@ class SignalPane(QWidget):
             text = self.tr("{count} samples") if self.axis() in SIGNALS else self.tr("{count} values")
             text = text.format(count=number(max(sizes))) if sizes else ""
             self.status.setText("   ".join(t for t in (text, self._legend.remarks(shown)) if t))
+            self.plot.readings = ()
             return
         self.plot.line.setValue(self.scale.coordinate(x))
         away = "" if self.mark_x is None else distance_text(x - self.mark_x, self.axis())
-        parts = [self.place_text(x), away, *(self._reading(curve, x) for curve in shown)]
-        self.status.setText("   ".join(part for part in parts if part))
+        found = [(curve, text) for curve in shown if (text := self._reading(curve, x))]
+        place = "   ".join(filter(None, (self.place_text(x), away)))
+        self.status.set_texts("   ".join([place, *(f"{curve.name} {text}" for curve, text in found)]), place)
+        self.plot.readings = () if self.status.shown_text() == self.status.text() else self._rows(found)
+        self.plot.viewport().update()
+
+    def _rows(self, found: Sequence[tuple[Curve, str]]) -> list[Reading]:
+        """Values that are too many for the line below the plot."""
+        dark = is_dark(self.palette())
+        return [
+            Reading(pen(curve.stroke, dark, 2, faint=is_faint(curve, self.curves)), curve.name, text)
+            for curve, text in found
+        ]
 
     def _reading(self, curve: Curve, x: float) -> str:
         """The value of a curve, and how far it is from that at the second cursor; "" outside the curve."""
@@ -230,7 +245,7 @@ class SignalPane(QWidget):
         if value is None:
             return ""
         text_of = curve.text_of(round(curve.axis.index(x))) if curve.text_of else ""
-        text = self.tr("{name} {value}").format(name=curve.name, value=text_of or values_text(value, curve.unit))
+        text = text_of or values_text(value, curve.unit)
         if before is None:
             return text
         step = with_unit(number(float(f"{value - before:.6g}")), curve.unit)
@@ -245,11 +260,12 @@ class SignalPane(QWidget):
     def _digits(self, x: float) -> str:
         """A position with enough digits to distinguish neighbouring samples, at least seven."""
         step = min((c.step for c in self.plot.shown), default=1.0)
-        return QLocale().toString(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
+        return shown(x, "g", max(7, math.ceil(math.log10(max(abs(x) / step, 1))) + 2))
 
     @bounded
     def resizeEvent(self, event: QEvent) -> None:
         self._lay_legend()
+        self._show_values()
 
 
 def distance_text(distance: float, axis: tuple[str, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
-from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPalette
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 
 from app.base.nesting import bounded
 from app.models.experiment.change import Change
@@ -15,6 +15,7 @@ from app.models.results.view_data import INPUT
 from app.views.pictures.probe_link import GRIP, LEAP, LEAST, escape
 from app.views.results.pictures import Pictures
 from app.views.results.probe_sources import curves
+from app.views.strokes import line_ink
 from gpu_ops.output_kinds import Axis
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class SpanLink(QObject):
                     self._items[pane].hide()
                 continue
             item = self._items[pane] if pane in self._items else self._new_item(pane)
-            colour = QColor(pane.palette().color(QPalette.ColorRole.Highlight))
+            colour = line_ink(pane.palette())
             for line in item.lines:
                 line.setPen(colour)
             colour.setAlpha(ALPHA)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from PySide6.QtCore import QLocale, QSize, Slot
+from PySide6.QtCore import QSize, Slot
 from PySide6.QtGui import QAction, QIcon, QImage, QPixmap, QShowEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.nesting import bounded
+from app.base.numbers import shown
 from app.models.pictures.display import COLORMAPS, colors
 from app.models.settings import RECENT_LIMIT, SCHEMES
 from app.shell.context import Context
@@ -197,7 +198,7 @@ class PreferencesPage(QWidget):
     def _show_imports(self) -> None:
         count = self._settings.imports
         none, one = self.tr("Choices are remembered for no files"), self.tr("Choices are remembered for 1 kind of file")
-        many = self.tr("Choices are remembered for {count} kinds of files").format(count=QLocale().toString(count))
+        many = self.tr("Choices are remembered for {count} kinds of files").format(count=shown(count))
         self.imports.setText(none if not count else one if count == 1 else many)
         self.forget_button.setEnabled(bool(count))
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import QCoreApplication, QLocale, Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QLabel, QLineEdit, QSizePolicy, QSlider, QWidget
 
+from app.base.numbers import shown
 from app.models.number_input import parse_number
 from app.views.boxes import in_row
 from app.views.experiment.spins import FloatSpin, IntSpin, nice_step
@@ -208,7 +209,7 @@ class ChoiceEditor(Editor):
         self.combo = Combo(self)
         for choice in param.choices:
             number = isinstance(choice, int | float) and not isinstance(choice, bool)
-            self.combo.addItem(QLocale().toString(choice) if number else str(choice), choice)  # type: ignore[arg-type]
+            self.combo.addItem(shown(choice) if number else str(choice), choice)  # type: ignore[arg-type]
         self.combo.currentIndexChanged.connect(lambda: self.edited.emit(True))
         self._place(self.combo)
 

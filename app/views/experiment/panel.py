@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QLocale, QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRectF, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import shown
 from app.base.tips import set_tip, tip_text
 from app.models.experiment.change import Change
 from app.models.experiment.history import Choice
@@ -27,7 +28,7 @@ from app.views.experiment.steps_section import StepsSection
 from app.views.experiment.variant_list import VariantList
 from app.views.keys import ELSEWHERE, letter, menu_letters
 from app.views.labels import buddy, named
-from app.views.parts import Combo, MarkChip, mark_size
+from app.views.parts import Combo, MarkChip
 from app.views.scrolled import Squeezed
 from app.views.upright import Upright
 from gpu_ops import FILTERS
@@ -49,6 +50,7 @@ class ExperimentPanel(QWidget):
         self.setObjectName("experimentPanel")
         self._session = session
         self._missing_gpu = self.tr("the engine is still starting")
+        self._device_reasons: list[str] = []
         self.input_label = named(QLabel(self.tr("No input yet: open a file or a sample."), self), "inputLabel")
         self.input_label.setWordWrap(True)
         self.input_label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -118,10 +120,9 @@ class ExperimentPanel(QWidget):
 
     def _share_gpu_row(self) -> None:
         """Show only the symbol of the mark where the device's name would be cut next to the word: the name says it."""
-        metrics = self.fontMetrics()
+        metrics, label = self.fontMetrics(), self._labels[-1].sizeHint().width()
         name = metrics.horizontalAdvance(self.devices.currentText()) + 3 * metrics.height()
-        label, mark = self._labels[-1].sizeHint().width(), mark_size(self.simulated, self.simulated.text).width()
-        self.simulated.set_compact(label + name + mark + 4 * metrics.averageCharWidth() > self.width())
+        self.simulated.fit(self.width() - label - name - 4 * metrics.averageCharWidth())
 
     def _listen(self) -> None:
         session = self._session
@@ -174,7 +175,7 @@ class ExperimentPanel(QWidget):
                 self.devices.setCurrentIndex(0)
         view = self.devices.view()
         view.setMinimumWidth(view.sizeHintForColumn(0) + 2 * self.fontMetrics().averageCharWidth())
-        set_tip(self.devices, "\n".join(reasons) or ("" if kernels else self._missing_gpu))
+        self._device_reasons = reasons or ([] if kernels else [self._missing_gpu])
         self.devices.setEnabled(bool(self._session.devices))
         self._show_device(self._session.device)
 
@@ -190,17 +191,23 @@ class ExperimentPanel(QWidget):
     def _add_device(self, status: DeviceStatus) -> None:
         """Add a device; an unavailable one is disabled and has a reason."""
         place = self.devices.count()
-        name = self.tr("{name} (not available)") if not status.available else "{name}  {model}"
-        self.devices.addItem(name.format(name=status.name, model=status.model), status.name)
+        self.devices.addItem(self._device_title(status), status.name)
         self.devices.setItemData(place, tip_text(status.reason or status.model), Qt.ItemDataRole.ToolTipRole)
-        self.devices.setItemData(place, status.reason, Qt.ItemDataRole.AccessibleDescriptionRole)
+        self.devices.setItemData(place, status.reason or status.model, Qt.ItemDataRole.AccessibleDescriptionRole)
         if not status.available:
             disable(self.devices, place)
 
+    def _device_title(self, status: DeviceStatus) -> str:
+        """A device in few words; the tip of its entry has the rest."""
+        if not status.available:
+            return self.tr("{name} (not available)").format(name=status.name)
+        if status.kind == "sim":
+            return status.model.partition(" (")[0]
+        return f"{status.name}  {status.model}"
+
     def _show_figures(self, shared: Any) -> None:
         """Name, size, type and range of the input."""
-        locale = QLocale()
-        low, high = (locale.toString(float(v), "g", 6) for v in self._limits(shared))
+        low, high = (shown(float(v), "g", 6) for v in self._limits(shared))
         text = self.tr("<b>{name}</b><br>{shape}, {dtype}<br>values {low} to {high}")
         name = _escaped(_breakable(title_with_steps(shared)))
         self.input_label.setText(
@@ -284,12 +291,13 @@ class ExperimentPanel(QWidget):
 
     def _show_device(self, name: str) -> None:
         if name and self.devices.findData(name) < 0 and self._session.simulated:
-            self._add_device(
-                DeviceStatus(name, self.tr("simulated GPU"), True)
-            )  # another architecture, requested by name
+            model = self.tr("simulated GPU, {architecture}").format(architecture=name.partition(":")[2])
+            self._add_device(DeviceStatus(name, model, True))  # another architecture, requested by name
         place = self.devices.findData(name)
         if place >= 0 and self.devices.count():
             self.devices.setCurrentIndex(place)
+        about = self.devices.currentData(Qt.ItemDataRole.AccessibleDescriptionRole)
+        set_tip(self.devices, "\n".join(dict.fromkeys(filter(None, (about, *self._device_reasons)))))
         tip = self.tr(
             "Kernels run on a simulated GPU, on the whole input where that takes two seconds, else part by part; their "
             "work is counted, not timed"

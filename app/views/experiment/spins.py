@@ -8,6 +8,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QValidator
 from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
 
+from app.base.numbers import shown
 from app.models.number_input import parse_number
 from gpu_ops.params import Param
 
@@ -43,6 +44,9 @@ class IntSpin(QSpinBox):
     def _read(self, text: str) -> int | None:
         number = parse_number(typed_number(self, text), self.locale())
         return int(number) if number is not None and abs(number) <= self._reach and number == int(number) else None
+
+    def textFromValue(self, value: int) -> str:  # noqa: N802
+        return shown(value)
 
     def valueFromText(self, text: str) -> int:  # noqa: N802
         number = self._read(text)
@@ -102,7 +106,7 @@ class FloatSpin(QDoubleSpinBox):
         return 10.0 ** (math.floor(math.log10(abs(value))) - 1) if value else 0.1
 
     def textFromValue(self, value: float) -> str:  # noqa: N802
-        return self.locale().toString(value, "g", 7)
+        return shown(value, "g", 7)
 
     def valueFromText(self, text: str) -> float:  # noqa: N802
         number = parse_number(typed_number(self, text), self.locale())
@@ -133,6 +137,13 @@ class FloatSpin(QDoubleSpinBox):
         if self._narrow:
             return metrics.horizontalAdvance("−0.000" + self.suffix()) + metrics.height()
         return metrics.horizontalAdvance("−0.000000" + self.suffix()) + 3 * metrics.height()
+
+
+class LevelSpin(QDoubleSpinBox):
+    """A spin box with a fixed number of decimals, and the minus sign of all other numbers."""
+
+    def textFromValue(self, value: float) -> str:  # noqa: N802
+        return shown(value, "f", self.decimals())
 
 
 def nice_step(param: Param) -> float:

@@ -11,8 +11,10 @@ from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QPushButton, QTableWidget, QTableWidgetItem, QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import MINUS, shown
 from app.base.theme import colours_of
 from app.views.boxes import in_column, in_row
+from app.views.charts.chart import Numbers
 from app.views.labels import named
 
 MOST_POINTS, MOST_SIDE = 8000, 1000
@@ -48,7 +50,7 @@ class ArraysView(QWidget):
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.horizontalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.table.horizontalHeader().setStretchLastSection(True)
-        self.plot = pg.PlotWidget(self)
+        self.plot = pg.PlotWidget(self, axisItems={side: Numbers(side) for side in ("left", "bottom")})
         self.plot.setObjectName("own.plot")
         self.plot.setMenuEnabled(False)
         self.open_button = QPushButton(self.tr("Open as input"), self)
@@ -73,7 +75,7 @@ class ArraysView(QWidget):
         self.table.setRowCount(len(arrays))
         for row, (name, about) in enumerate(arrays.items()):
             title = name if about["changed"] else self.tr("{name} (unchanged)").format(name=name)
-            limits = ["" if about.get(end) is None else f"{about[end]:.4g}" for end in ("min", "max")]
+            limits = ["" if about.get(end) is None else shown(float(about[end]), "g", 4) for end in ("min", "max")]
             shape, first = " × ".join(map(str, about["shape"])), ", ".join(_short(v) for v in about["first"])  # noqa: RUF001
             for column, text in enumerate((title, about["dtype"], shape, *limits, first)):
                 item = QTableWidgetItem(text)
@@ -130,4 +132,4 @@ class ArraysView(QWidget):
 
 
 def _short(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return shown(value, "g", 6) if isinstance(value, float) else str(value).replace("-", MINUS)

@@ -126,4 +126,4 @@ def draw_scale(painter: QPainter, corner: QPointF, tone: Tone, widest: float) ->
 def _signed(value: float) -> str:
     """A number with its sign, the minus as wide as the plus, and no more digits than fit."""
     value = value if value.is_integer() or abs(value) >= 1e4 else float(f"{value:.4g}")
-    return f"+{number(value)}" if value > 0 else number(value).replace("-", "−")
+    return f"+{number(value)}" if value > 0 else number(value)

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QLocale, QPointF, QRectF, QSignalBlocker, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter, QPalette, QPixmap, QPolygonF
 from PySide6.QtWidgets import QLabel, QSlider, QSpinBox, QToolButton, QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import shown
 from app.base.tips import set_tip
 from app.controllers.frames import PROJECTIONS, FrameController
 from app.views.boxes import in_column
@@ -117,7 +118,7 @@ class FrameBar(QWidget):
 
     def _real_text(self, rate: float, unverified: bool) -> str:
         text = self.tr("shown: {rate} per second, unverified") if unverified else self.tr("shown: {rate} per second")
-        return text.format(rate=QLocale().toString(rate, "f", 1))
+        return text.format(rate=shown(rate, "f", 1))
 
     @Slot()
     def refresh(self) -> None:
@@ -128,7 +129,7 @@ class FrameBar(QWidget):
             self.slider.setRange(1, frames.count)
             self.slider.setPageStep(max(1, frames.count // 10))
             self.number.setRange(1, frames.count)
-            self.number.setSuffix(self.tr(" of {count}").format(count=QLocale().toString(frames.count)))
+            self.number.setSuffix(self.tr(" of {count}").format(count=shown(frames.count)))
             tip = self.tr("The command line counts from 0: --frame {frame}").format(frame=frames.frame)
             set_tip(self.number, tip)
             self.slider.setValue(frames.frame + 1)

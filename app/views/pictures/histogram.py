@@ -14,9 +14,11 @@ from app.models.pictures.display import COLORMAPS, Display, StatisticsLike, colo
 from app.models.pictures.nonfinite import drawn_words
 from app.models.pictures.pyramid import Array
 from app.views.boxes import in_column
+from app.views.experiment.spins import LevelSpin
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named
 from app.views.parts import Combo, TickBox, mixed, number
+from app.views.strokes import line_ink
 
 
 class HistogramCanvas(QWidget):
@@ -115,9 +117,9 @@ class HistogramCanvas(QWidget):
         size = self.fontMetrics().averageCharWidth()
         way = -1 if name == "low" else 1
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 2))
+        painter.setPen(QPen(line_ink(self.palette()), 2))
         painter.drawLine(QPointF(x, self.plot().top()), QPointF(x, self.height()))
-        painter.setBrush(self.palette().color(QPalette.ColorRole.Highlight))
+        painter.setBrush(line_ink(self.palette()))
         top = self.plot().top()
         painter.drawPolygon([QPointF(x, top), QPointF(x + way * size, top + size / 2), QPointF(x, top + size)])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
@@ -224,7 +226,7 @@ class HistogramBar(QWidget):
         return self.tr("Gray"), self.tr("Viridis"), self.tr("Cividis"), self.tr("Magma")
 
     def _spin(self, name: str) -> QDoubleSpinBox:
-        spin = named(QDoubleSpinBox(self), name)
+        spin = named(LevelSpin(self), name)
         spin.setRange(-1e300, 1e300)
         spin.setDecimals(2)
         spin.setKeyboardTracking(False)

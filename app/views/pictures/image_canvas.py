@@ -32,6 +32,7 @@ from app.views.pictures.canvas_frame import Mode as Mode
 from app.views.pictures.canvas_notes import draw_notes
 from app.views.pictures.canvas_paint import draw_bands, draw_divider, draw_missing, rgba_image
 from app.views.pictures.pixel_values import draw_values
+from app.views.strokes import line_ink
 
 ZOOM = 1.25  # per notch of the wheel or key press
 PAN = 0.1  # of the view per arrow key
@@ -170,7 +171,7 @@ class ImageCanvas(CanvasFrame):
             painter.setClipping(False)
         draw_notes(painter, self)
         if self.hasFocus():
-            painter.setPen(QPen(self.palette().color(QPalette.ColorRole.Highlight), 0))
+            painter.setPen(QPen(line_ink(self.palette()), 0))
             painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
         painter.end()
 

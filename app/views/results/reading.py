@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
+from app.base.numbers import shown
 from app.models.curves.marked import ends, shares
 from app.models.pictures.layer import Layer
 from app.models.pictures.nonfinite import value_word
@@ -83,7 +84,7 @@ def decibel_word(level: float) -> str:
     """A level in hundredths of a dB; zero is −∞ dB."""
     if np.isinf(level):
         return "−∞" if level < 0 else "∞"
-    return _word(level) if level != level else QLocale().toString(round(level, 2) + 0.0, "f", 2)
+    return _word(level) if level != level else shown(round(level, 2) + 0.0, "f", 2)
 
 
 def reading_text(place: str, value: str) -> str:

@@ -13,6 +13,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QPalette, QResizeEvent
 from PySide6.QtWidgets import QApplication, QHeaderView, QTableView, QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import copied
 from app.base.theme import mix
 from app.base.tips import tip_text
 from app.base.translate import QT_TRANSLATE_NOOP
@@ -140,11 +141,11 @@ class RegionModel(QAbstractTableModel):
         return _tr(COLUMNS[section].title) if across else row_title(self.rows[section])
 
     def as_text(self) -> str:
-        """The table as shown, its columns separated by tabs."""
+        """The table as shown, for the clipboard, its columns separated by tabs."""
         lines = ["\t".join(["", *(_tr(column.title) for column in COLUMNS)])]
         for place, row in enumerate(self.rows):
             lines.append("\t".join([row_title(row), *(self.text(place, c) for c in range(len(COLUMNS)))]))
-        return "\n".join(lines) + "\n"
+        return copied("\n".join(lines) + "\n")
 
     def as_csv(self, place: dict[str, float]) -> str:
         """The statistics with all digits, for other programs; each row includes the `place` of the region."""

@@ -43,10 +43,10 @@ class LineStyle:
     ghost: bool = False
 
     def pen(self, width: float = 2) -> QPen:
-        return pen(self.stroke, self.dark, width, faint=self.ghost)
+        return pen(self.stroke, self.dark, width, ghost=self.ghost)
 
     def outline(self) -> QPen:
-        return pen(self.stroke, self.dark, 1.5, dashed=False, faint=self.ghost)
+        return pen(self.stroke, self.dark, 1.5, dashed=False, ghost=self.ghost)
 
 
 def look(sweep: Sweep, line: Line, palette: QPalette) -> LineStyle:

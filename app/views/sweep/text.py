@@ -166,6 +166,8 @@ def group_title(line: Line) -> str:
     texts = {"device": device_name(line.device), "clock": clock_name(line.clock)}
     if line.machine:
         return translate("Sweep", "◉ recorded on {machine}, {clock}").format(machine=line.machine, clock=texts["clock"])
+    if line.clock == "simulated":  # it has none
+        return translate("Sweep", "{device}, filled marks").format(**texts)
     if line.cpu:
         return translate("Sweep", "{device}, {clock}, hollow marks").format(**texts)
     return translate("Sweep", "{device}, {clock}, filled marks").format(**texts)

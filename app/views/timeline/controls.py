@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, Qt, Signal, Slot
 from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QWidget
 
+from app.base.numbers import shown
 from app.base.tips import tip_text
 from app.controllers.timeline import TIMELINES, TimelineController
 from app.models.timing.timelines import FASTEST, SLOWEST, QueueModel
@@ -57,7 +58,7 @@ class TimelineControls(QWidget):
         tip = self.tr("With one copy engine, uploads and downloads take turns")
         self.engines = named(Combo(self), "timeline.engines", tip=tip)
         for count in (1, 2):
-            self.engines.addItem(self.locale().toString(count), count)
+            self.engines.addItem(shown(count), count)
         self.machines = named(Combo(self), "timeline.machine", tip=self.tr("The rates of a recorded machine, or yours"))
         self.machines.addItem(self.tr("these"), "")
         for name, rates in recorded_rates().items():

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPoint, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPalette, QPen
 from PySide6.QtWidgets import QWidget
 
-from app.base.numbers import number, seconds
+from app.base.numbers import number, seconds, shown
 from app.base.theme import contrast
 from app.models.pictures.display import colors
 from app.models.pictures.plane import Plane
@@ -81,7 +81,7 @@ class GridPlot(Chart):
         assert self.drawn is not None
         if self.drawn.unit == "s":
             return seconds(value, 4)
-        text = self.locale().toString(value, "f", 2)
+        text = shown(value, "f", 2)
         return with_unit(text, self.drawn.unit) if self.drawn.unit else text
 
     # As a chart
@@ -151,7 +151,7 @@ class GridPlot(Chart):
     def _write(self, painter: QPainter, box: QRectF, colour: QColor, value: float) -> None:
         """Write the number if it fits."""
         digits = 2 if value < 10 else 1 if value < 100 else 0
-        text = self.locale().toString(value, "f", digits)
+        text = shown(value, "f", digits)
         letters = self.fontMetrics()
         if letters.horizontalAdvance(text) + 2 <= box.width() and letters.height() <= box.height() + 2:
             inks = QColor(Qt.GlobalColor.black), QColor(Qt.GlobalColor.white)

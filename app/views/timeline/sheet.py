@@ -20,8 +20,8 @@ from app.views.picture_file import NO_FACTS, Facts, export_sheet
 from app.views.scrolled import Squeezed
 from app.views.timeline.text import basis_text, lanes_of, look_names
 
-ROW = 1.35
-"""The minimum height of a lane, in lines."""
+ROW, TALLEST = 1.35, 2.5
+"""The minimum and the maximum height of a lane, in lines."""
 AXIS = 3.5
 """The height of the time axis, in lines."""
 
@@ -66,7 +66,7 @@ class TimelineSheet(Squeezed):
             pair = self.legend[look] = QWidget(self)
             in_row(Swatch(look, pair), QLabel(name, pair), on=pair, gap=gap // 2)
             legend.addWidget(pair)
-        in_column(self.basis, legend, (self.chart, 1), self.notes, on=self, margins=(gap, gap // 2, gap, gap // 2))
+        in_column(self.basis, legend, (self.chart, 1), self.notes, 0, on=self, margins=(gap, gap // 2, gap, gap // 2))
         self._facts: dict[str, str] = {}
         self._input: object = None
         self.show_timelines(None, "", True)
@@ -103,7 +103,9 @@ class TimelineSheet(Squeezed):
 
     def _fit(self) -> None:
         rows = len(self.chart.drawn.rows) if self.chart.drawn is not None else 0
-        self.chart.setMinimumHeight(round((ROW * rows + AXIS) * self.fontMetrics().height()))
+        line = self.fontMetrics().height()
+        self.chart.setMinimumHeight(round((ROW * rows + AXIS) * line))
+        self.chart.setMaximumHeight(round((TALLEST * rows + AXIS) * line))
 
     @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802

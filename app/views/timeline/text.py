@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtCore import QCoreApplication
 
-from app.base.numbers import number, seconds
+from app.base.numbers import number, seconds, shown
 from app.controllers.timeline import Timelines
 from app.models.timing.timelines import GB, Lane, Lanes, Look, Piece
 from app.views.results.reading import with_unit
@@ -31,7 +31,7 @@ def figures(one: Timeline) -> tuple[str, str]:
     """The time in all of a variant with its overlap, and alone."""
     unit = one.unit if one.elapsed != 1 else one.unit.removesuffix("s")
     whole = seconds(one.elapsed) if one.unit == "s" else with_unit(number(one.elapsed), unit)
-    overlap = QLocale().toString(one.overlap, "f", 2)
+    overlap = shown(one.overlap, "f", 2)
     return translate("Timeline", "{time}, overlap {overlap}").format(time=whole, overlap=overlap), whole
 
 

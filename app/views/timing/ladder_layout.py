@@ -17,6 +17,7 @@ from app.models.results.rungs import rung_sentences
 from app.views.timing.ladder_axis import Axis, axis_for
 from app.views.timing.ladder_counted import Bar, CountedBars
 from app.views.timing.row_text import (
+    cache_note,
     clock_name,
     entry_texts,
     fair_texts,
@@ -26,7 +27,6 @@ from app.views.timing.row_text import (
     sub_text,
     translate,
 )
-from gpu_ops.report.bounds import bound_note
 from gpu_ops.stages import END_TO_END
 
 COLUMNS = ("kernel", "rate", "share", "speedup", "change", "error", "verdict")
@@ -167,11 +167,10 @@ class Builder:
         return min(min(widths, default=0.0) + 2, 9 * self.unit)
 
     def _choose_columns(self) -> None:
-        names = [self.font.horizontalAdvance(e.name) for e in self.entries]
-        names += [self._sub_width(e) for e in self.entries]
-        names += [self.font.horizontalAdvance(b.title) for b in self.fair]
-        wanted = max(names, default=0.0) + self.unit
-        self.name_width = min(wanted, max(self.width * 0.28, 9 * self.unit), 22 * self.unit)
+        titles = [*(e.name for e in self.entries), *(b.title for b in self.fair)]
+        whole = max(map(self.font.horizontalAdvance, titles), default=0.0) + self.unit
+        wanted = max([whole, *(self._sub_width(e) + self.unit for e in self.entries)])
+        self.name_width = min(wanted, max(self.width * 0.28, whole), 22 * self.unit)
         filled = {c for c in COLUMNS if any(t[c] for t in self.texts.values())}
         for dropped in DROPPED_FIRST:
             self.columns = tuple(c for c in COLUMNS if c in filled and c not in dropped)
@@ -212,7 +211,7 @@ class Builder:
             items.append(LegendItem(QRectF(x, top, width, self.unit), kind, text))
             x += width + gap
         top += self.unit * 1.1 if items else 0.0
-        for note in dict.fromkeys([*lead_notes(self.measured), *map(_bound_note, self.entries)]):
+        for note in dict.fromkeys([*lead_notes(self.measured), *map(cache_note, self.entries)]):
             if note:
                 rect = self._wrapped(note, self.margin, top)
                 items.append(LegendItem(rect, "note", note))
@@ -333,7 +332,7 @@ class Builder:
         # If the description leaves no space, even with shortened knobs, the numbers get their own line.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
         beside = bool(shown) and self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
-        bare = self.compact and entry.simulated and not (entry.recorded or state_text(entry))
+        bare = self.compact and entry.simulated and not (entry.recorded or entry.part or state_text(entry))
         sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, 0.0 if bare else unit)
         y = sub.top() if beside else sub.bottom()
         cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
@@ -348,6 +347,9 @@ class Builder:
         """Lay out title and time, then the variant, then the bar; one line if it was not measured."""
         unit, measured = self.unit, fair.seconds is not None
         name, right = self._ends(top + unit * 0.2, texts["kernel" if measured else "who"])
+        if not measured and self.font.horizontalAdvance(fair.title) > name.width():
+            texts = {**texts, "who": NONE}
+            name, right = self._ends(top + unit * 0.2, NONE)
         rows = unit if measured else 0.0
         sub = QRectF(self.margin, name.bottom(), self.width - 2 * self.margin, rows)
         bars = QRectF(self.bar_left, sub.bottom(), self.bar_width, rows * 0.8)
@@ -386,15 +388,9 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     if any(e.seconds("kernel") is not None for e in entries):
         items.append(("quartiles", translate("Rows", "quartiles")))
     if any(e.shortest is not None for e in entries):
-        items.append(("bound", translate("Rows", "shortest time that a launch and memory allow")))
+        items.append(("bound", translate("Rows", "bound by a launch and memory")))
     if any(e.simulated for e in entries):
         items.append(("simulated", translate("Rows", "counted, simulated")))
     if any(e.recorded for e in entries):
         items.append(("recorded", translate("Rows", "recorded elsewhere")))
     return [*items, ("stale", translate("Rows", "stale"))] if any(e.state == "stale" for e in entries) else items
-
-
-def _bound_note(entry: Entry) -> str:
-    """What the cache means for a row's time, and of which machine that is said."""
-    note = bound_note(entry.timed) if entry.timed and entry.seconds("kernel") is not None else ""
-    return f"◉ {entry.machine}: {note}" if note and entry.recorded else note

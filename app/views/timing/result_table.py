@@ -23,7 +23,7 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemView, QFileDialog, QMenu, QTableView, QWidget
 
 from app.base.nesting import bounded
-from app.base.numbers import number, percent, relative_error, seconds, times
+from app.base.numbers import copied, number, percent, relative_error, seconds, times
 from app.base.terms import stage_column, stage_tip
 from app.base.theme import boxes, colours_of
 from app.base.tips import tip_text
@@ -356,7 +356,7 @@ class ResultTable(QTableView):
         places = [c for c in range(self.sorter.columnCount()) if not self.isColumnHidden(c)]
         heading = [str(self.sorter.headerData(c, Qt.Orientation.Horizontal)) for c in places]
         lines = [heading, *([str(self.sorter.index(r, c).data()) for c in places] for r in rows)]
-        QGuiApplication.clipboard().setText("\n".join("\t".join(line) for line in lines) + "\n")
+        QGuiApplication.clipboard().setText(copied("\n".join("\t".join(line) for line in lines) + "\n"))
 
     def export(self, kind: str) -> None:
         """Ask for a file and save all rows to it, in the C locale, with their metadata."""

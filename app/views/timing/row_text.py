@@ -283,3 +283,9 @@ def fair_text(bar: FairBar) -> str:
     parts = [translate("Rows", "{title}: {time}").format(title=bar.title, time=seconds(bar.seconds)), bar.variant]
     parts += [clock_name(bar.clock), recorded_text(bar.entry), state_text(bar.entry)]
     return " · ".join(p for p in parts if p)
+
+
+def cache_note(entry: Entry) -> str:
+    """What the cache means for a row's time, and of which machine that is said."""
+    note = bound_note(entry.timed) if entry.timed and entry.seconds("kernel") is not None else ""
+    return f"◉ {entry.machine}: {note}" if note and entry.recorded else note

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QContextMenuEvent, QMouseEvent
 from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import copied
 from app.base.theme import boxes
 from app.models.experiment.differences import DifferenceOf
 from app.models.results.view_data import INPUT
@@ -160,7 +161,7 @@ class ContextMenus(QObject):
     # Handlers of the menu's own actions
 
     def _copy_values(self) -> None:
-        QApplication.clipboard().setText(self._texts)
+        QApplication.clipboard().setText(copied(self._texts))
 
     def _difference(self) -> DifferenceOf | None:
         """The difference in the pane of the clicked position."""

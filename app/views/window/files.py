@@ -10,6 +10,7 @@ from PySide6.QtCore import QLocale, QObject, QTimer, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
 import gpu_ops
+from app.base.numbers import shown
 from app.controllers.importing import ImportController
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
@@ -136,7 +137,7 @@ class Files(QObject):
             self._walk(found.paths)
         else:
             text = self.tr("{folder} holds {count} files. Open its images as one stack, or its files one by one?")
-            text = text.format(folder=name, count=QLocale().toString(len(found.paths)))
+            text = text.format(folder=name, count=shown(len(found.paths)))
             choices = {
                 self.tr("As one stack"): lambda: self._importing.open(folder),
                 self.tr("One by one"): lambda: self._walk(found.paths),
@@ -180,7 +181,7 @@ class Files(QObject):
 
     def _begin(self, paths: Sequence[str], text: str) -> None:
         """Open the first of several files, and say so with this text."""
-        self._begun = text.format(count=QLocale().toString(len(paths)))
+        self._begun = text.format(count=shown(len(paths)))
         self._messages.settle("files")
         self._importing.open(self.list.start(paths))
 
@@ -196,7 +197,7 @@ class Files(QObject):
         count, place = len(self.list.paths), self.list.place + 1
         if count < 2 or place < 1:
             return ""
-        return self.tr("({place} of {count})").format(place=QLocale().toString(place), count=QLocale().toString(count))
+        return self.tr("({place} of {count})").format(place=shown(place), count=shown(count))
 
     @Slot(object)
     def _take_input(self, change: Change) -> None:
@@ -210,12 +211,11 @@ class Files(QObject):
 
     def _say_place(self, name: str) -> None:
         """Report the opened file's position in the list; the first time also how to open the next one."""
-        locale, begun = QLocale(), self._begun
-        count, place = (locale.toString(n) for n in (len(self.list.paths), self.list.place + 1))
-        self._begun = ""
+        begun, self._begun = self._begun, ""
         if begun:
             self._messages.show_message("info", begun, "", "files")
         else:
+            place, count = shown(self.list.place + 1), shown(len(self.list.paths))
             text = self.tr("File {place} of {count}: {name}.").format(place=place, count=count, name=name)
             self._messages.show_message("info", text, "", "files", passing=True)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QElapsedTimer, QLocale, QObject, Qt, QTimer, Slot
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QStatusBar, QToolButton, QWidget
 
+from app.base.numbers import shown
 from app.models.results.results import Results
 from app.views.labels import named
 from gpu_ops.devices.status import DeviceStatus
@@ -31,7 +32,7 @@ class StatusLine(QObject):
         for label in (self.busy, self.state):  # contains names of files and devices
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.elapsed = named(QLabel(bar), "elapsed")
-        self.elapsed.setMinimumWidth(bar.fontMetrics().horizontalAdvance(QLocale().toString(99999) + " s"))
+        self.elapsed.setMinimumWidth(bar.fontMetrics().horizontalAdvance(shown(99999) + " s"))
         self.progress = named(QProgressBar(bar), title=self.tr("Something is running"))
         self.progress.setRange(0, 0)
         self.progress.setMaximumWidth(bar.fontMetrics().averageCharWidth() * 20)
@@ -92,7 +93,7 @@ class StatusLine(QObject):
     def _show_elapsed(self) -> None:
         seconds = self._clock.elapsed() // 1000 if self._clock.isValid() else 0
         if seconds >= SECONDS_FROM:
-            self.elapsed.setText(self.tr("{seconds} s").format(seconds=QLocale().toString(seconds)))
+            self.elapsed.setText(self.tr("{seconds} s").format(seconds=shown(seconds)))
 
     @Slot(object)
     def show_devices(self, statuses: Sequence[DeviceStatus]) -> None:

@@ -39,13 +39,13 @@ COARSE = (
 CLAIMS = (
     _claim(
         "two-passes",
-        "Two passes of 2(n - 1) steps beat n² - 1 steps at once; n = 9.",
+        "Two passes of 2(n − 1) steps beat n² − 1 steps at once; n = 9.",
         "Holds, by less than the ratio of the steps (×5): the cache serves most of the square.",
         4,
         "direct",
         "separable",
         1.5,
-        "n² - 1 = 80 steps to 2(n - 1) = 16",
+        "n² − 1 = 80 steps to 2(n − 1) = 16",
     ),
     _claim(
         "coarse",

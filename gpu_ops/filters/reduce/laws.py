@@ -125,7 +125,7 @@ CLAIMS = (
     ),
     _claim(
         "sums-laws",
-        "The steps are log2 N of fan-in and N/P - 1 + log2 P of the two-phase sum.",
+        "The steps are log2 N of fan-in and N/P − 1 + log2 P of the two-phase sum.",
         "both formulas",
         "Holds by construction where N and P are powers of two: a simulated GPU counts the additions of a warp.",
         _law,

@@ -27,7 +27,7 @@ from gpu_ops.types import Counts, Rule, Trial, Variant
 
 FILE, MIDDLE = "fft/18_four_step_signal.cu", "fft/20_three_step_signal.cu"
 IDEA = (
-    "Four-step FFT of signals: an even length packs pairs of samples, and rows k and n1 - k in one block make bins "
+    "Four-step FFT of signals: an even length packs pairs of samples, and rows k and n1 − k in one block make bins "
     "without a third pass; other lengths are a convolution in three launches, of pairs of samples in four."
 )
 STRIP = Param("strip", 8, choices=(2, 4, 8, 16), tries=(2, 8), unit="lines", help="neighbouring lines per block")
