@@ -22,6 +22,8 @@ FORMS = (
     "a number, DTYPE:NUMBER, CONTENT:DTYPE:SHAPE with CONTENT one of " + ", ".join(CONTENTS) + ", FILE.npy, null, "
     "struct:DTYPE=NUMBER,… or pointers:NAME,…"
 )
+GIVEN = ("input", "result")
+"""The arrays that the window gives to a launch, in the form NAME:DTYPE."""
 MOST_ELEMENTS = 1 << 31
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 
@@ -43,10 +45,11 @@ class Argument:
         return self.array is not None or self.empty is not None or self.pointers is not None
 
 
-def parse(texts: Sequence[str], names: Sequence[str]) -> tuple[Argument, ...]:
+def parse(texts: Sequence[str], names: Sequence[str], given: Mapping[str, Array] = {}) -> tuple[Argument, ...]:
     """The arguments of a kernel whose parameters have these names; an argument may name itself, "x=zeros:float32:100".
-    Raises ParamError with the forms that are allowed, InputError for an NPY file."""
-    found = [_parse(text, names[place] if place < len(names) else "", place) for place, text in enumerate(texts)]
+    `given` are the arrays of GIVEN. Raises ParamError with the forms that are allowed, InputError for an NPY file."""
+    named = [names[place] if place < len(names) else "" for place in range(len(texts))]
+    found = [_parse(text, name, place, given) for place, (text, name) in enumerate(zip(texts, named, strict=True))]
     arrays = [a.name for a in found if a.is_array]
     for argument in found:
         for name in argument.pointers or ():
@@ -58,7 +61,7 @@ def parse(texts: Sequence[str], names: Sequence[str]) -> tuple[Argument, ...]:
     return tuple(found)
 
 
-def _parse(text: str, name: str, place: int) -> Argument:
+def _parse(text: str, name: str, place: int, given: Mapping[str, Array]) -> Argument:
     named = _NAMED.fullmatch(text)
     if named and not text.startswith("struct:"):
         name, text = named[1], named[2]
@@ -72,6 +75,8 @@ def _parse(text: str, name: str, place: int) -> Argument:
         return Argument(name, pointers=tuple(part.strip() for part in rest.split(",")))
     if kind == "struct":
         return Argument(name, scalar=_struct(rest, text))
+    if kind in given:
+        return Argument(name, array=converted(given[kind], rest, kind))
     if kind in CONTENTS:
         return _array(name, kind, rest, text, place)
     if kind in DTYPES and rest:
@@ -81,6 +86,17 @@ def _parse(text: str, name: str, place: int) -> Argument:
     except ValueError:
         raise ParamError(f"--arg {plain(text, 80)} cannot be read; give {FORMS}.") from None
     return Argument(name, text=text)
+
+
+def converted(array: Array, dtype: str, name: str) -> Array:
+    """An array in another type that holds all its values. Raises ParamError where that type does not."""
+    to = np.dtype(dtype if dtype in DTYPES else array.dtype)
+    if not np.can_cast(array.dtype, to):
+        raise ParamError(
+            f"The {name} is {array.dtype}, and {to} does not hold all its values; choose {array.dtype}, or convert it "
+            "first with the step Convert the type."
+        )
+    return np.ascontiguousarray(array, to)
 
 
 def _array(name: str, content: str, rest: str, text: str, place: int) -> Argument:

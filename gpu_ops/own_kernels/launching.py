@@ -30,7 +30,7 @@ Extents = tuple[int, int, int]
 class OwnLaunch:
     """A launch: `kernel` as C++ names it (None: the only one of the file), blocks and threads as (x, y, z), bytes of
     dynamic shared memory, defines of the compilation, and the arguments as text: see `arguments`. `symbols` are the
-    contents of __constant__ variables, as text too."""
+    contents of __constant__ variables, as text too; `given` are arrays that arguments may name."""
 
     file: OwnFile
     kernel: str | None
@@ -40,6 +40,7 @@ class OwnLaunch:
     shared_bytes: int = 0
     defines: Mapping[str, str] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def declared(self) -> Declared:
@@ -128,7 +129,7 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], lis
         expected = ", ".join(declared.params)
         takes = counted(len(params), "argument")
         raise ParamError(f"{declared.name} takes {takes} ({expected}); --arg gives {len(own.arguments)}.")
-    arguments = parse(own.arguments, names_of(declared.params))
+    arguments = parse(own.arguments, names_of(declared.params), own.given)
     arrays: dict[str, Any] = {}
     for argument in sorted((a for a in arguments if a.is_array), key=lambda a: a.pointers is not None):
         arrays[argument.name] = _array(argument, arrays, device)

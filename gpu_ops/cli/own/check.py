@@ -19,7 +19,6 @@ from gpu_ops.html import table
 from gpu_ops.io import replacing
 from gpu_ops.own_kernels.checking import (
     COMPARED,
-    OWN_SECONDS,
     Check,
     Verdict,
     check_files,
@@ -28,6 +27,7 @@ from gpu_ops.own_kernels.checking import (
     report_of,
 )
 from gpu_ops.own_kernels.gate import annotation
+from gpu_ops.own_kernels.kernel_process import MEBIBYTES, SECONDS
 from gpu_ops.own_kernels.sources import read_kernel
 
 STYLE = (
@@ -52,11 +52,13 @@ def add_check(commands: Any) -> None:
     parser.add_argument(
         "--deadline",
         type=float,
-        default=OWN_SECONDS,
+        default=SECONDS,
         metavar="SECONDS",
-        help=f"for each case (default {OWN_SECONDS:g})",
+        help=f"for each case (default {SECONDS:g})",
     )
-    parser.add_argument("--memory", type=float, default=2048.0, metavar="MIB", help="for each case (default 2048)")
+    parser.add_argument(
+        "--memory", type=float, default=MEBIBYTES, metavar="MIB", help=f"for each case (default {MEBIBYTES:g})"
+    )
     parser.add_argument("--gate", default="", metavar="CONDITIONS", help="for the counters of a launch, as for xray")
     parser.add_argument("--json", metavar="FILE", help="the report; files that it has are not checked again")
     parser.add_argument("--html", metavar="FILE.html", help="the report as a table for people")
