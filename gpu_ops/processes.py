@@ -64,6 +64,30 @@ def importing() -> Iterator[None]:
             gc.enable()
 
 
+def cpu_seconds(pid: int) -> float | None:
+    """Seconds that a process and all that it has started have had a processor; None where the system does not say."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+        started = {int(c) for f in Path(f"/proc/{pid}/task").glob("*/children") for c in f.read_text().split()}
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
+    return own + sum(cpu_seconds(child) or 0.0 for child in started)
+
+
+STARVED = 5.0
+"""How many times as long as its limit work may take where other programs have the processor."""
+
+
+def has_worked(pid: int, before: float | None, elapsed: float, seconds: float) -> bool:
+    """Whether a process has worked for so many seconds since it had had a processor for `before`, `elapsed` seconds
+    ago: on a loaded machine it takes longer, and a limit is one of the work."""
+    if elapsed < seconds or before is None or elapsed >= STARVED * seconds:
+        return elapsed >= seconds
+    now = cpu_seconds(pid)
+    return now is None or now - before >= seconds
+
+
 Lines = queue.SimpleQueue[dict[str, Any] | None]
 PATIENCE = 1.0
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from gpu_ops import processes
 from gpu_ops.errors import KernelError, KernelFault, KernelscopeError, LimitReached, shortened
-from gpu_ops.progress import Limit, has_abandoned_calls, limited
+from gpu_ops.progress import EVERY, Limit, has_abandoned_calls, limited
 
 MiB = 1 << 20
 SECONDS, MEBIBYTES = 6.0, 2048.0
@@ -57,7 +57,8 @@ class KernelProcess:
         self._code, self._as_command = f"from {__name__} import serve; serve({work!r})", as_command
         self._process = processes.LineProcess(self._code, as_command)
         self._name = self._what = ""
-        self._limit, self._flag, self._end = 0.0, "", 0.0
+        self._limit, self._flag, self._began = 0.0, "", 0.0
+        self._cpu: float | None = None
         self.busy = False
 
     def start(self, request: Mapping[str, Any], name: str) -> None:
@@ -66,29 +67,38 @@ class KernelProcess:
         if not self._process.usable:
             self._renew()
         self.busy, self._name = True, name
-        self._begin(name, PATIENCE, "")
+        self._begin(name, PATIENCE)
         self._process.send(request)
 
-    def _begin(self, what: str, seconds: float, flag: str, grace: float = 0.0) -> None:
-        self._what, self._limit, self._flag, self._end = what, seconds, flag, time.monotonic() + seconds + grace
+    def _begin(self, what: str, seconds: float, flag: str = "", computed: bool = True) -> None:
+        self._what, self._limit, self._flag, self._began = what, seconds, flag, time.monotonic()
+        self._cpu = processes.cpu_seconds(self._process.pid) if computed else None
+
+    @property
+    def _over(self) -> bool:
+        limit, elapsed = self._limit + GRACE, time.monotonic() - self._began
+        return processes.has_worked(self._process.pid, self._cpu, elapsed, limit)
 
     def poll(self, seconds: float = 0.0) -> Outcome | None:
         """The outcome, once; None while the work goes on. Waits for it so many seconds."""
         until = time.monotonic() + seconds
         while self.busy:
             try:
-                message = self._process.answers.get(timeout=max(min(until, self._end) - time.monotonic(), 0.0))
+                wait = until - time.monotonic()
+                message = self._process.answers.get(timeout=max(min(wait, EVERY), 0.0))
             except queue.Empty:
-                if time.monotonic() < self._end:
+                if not self._over:
+                    if time.monotonic() < until:
+                        continue
                     return None
                 self.stop()
                 return Outcome(reason=str(LimitReached(f"{self._limit:g} s", self._flag, self._what)), reached=True)
             if message is None:
                 return self._ended()
             if "what" in message:
-                self._begin(**message, grace=GRACE)
+                self._begin(**message)
             elif not message:
-                self._begin(self._name, math.inf if self._as_command else PATIENCE, "")
+                self._begin(self._name, math.inf if self._as_command else PATIENCE)
             else:
                 self.busy = False
                 if message.pop("last"):
@@ -174,8 +184,8 @@ def piece(
     more addresses than any limit allows, so the system limits only the memory of `simulated` work, and only in a
     KernelProcess. `long` is as in Limit."""
     nbytes = int(mebibytes * MiB)
-    limit = Limit(seconds, nbytes, long, what, not flags)
-    _tell({"what": what, "seconds": seconds, "flag": "--deadline" if flags else ""})
+    limit = Limit(seconds, nbytes, long, what, not flags, simulated)
+    _tell({"what": what, "seconds": seconds, "flag": "--deadline" if flags else "", "computed": simulated})
     try:
         with processes.memory_limited(nbytes + ADDRESSES if simulated and _answers else 0), limited(limit):
             yield limit

@@ -31,7 +31,9 @@ def misbehave(request: dict[str, Any]) -> dict[str, Any]:
             raise KernelFault("an illegal address")
         if what == "mistake":
             raise TypeError("an argument")
-        if what == "right":
+        if what == "starved":
+            os.kill(os.getpid(), signal.SIGSTOP)  # another program has the processor
+        if what in ("right", "starved"):
             return {"pid": os.getpid()}
         os._exit(3)
 
