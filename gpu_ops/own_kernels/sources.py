@@ -92,13 +92,20 @@ def read_kernel(path: str | Path) -> str:
     except OSError as error:
         reason = str(error.strerror)
     except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is no UTF-8"
+        reason = f"{_place(data, error.start)} is no UTF-8"
     else:
         reason = f"it is larger than {LARGEST_KERNEL >> 10} KiB" if len(data) > LARGEST_KERNEL else ""
-        reason = reason or ("it has a null character" if "\0" in text else "" if text.strip() else "it is empty")
+        if 0 in data:
+            reason = reason or f"{_place(data, data.index(0))} is a null character"
+        reason = reason or ("" if text.strip() else "it is empty")
         if not reason:
             return text
     raise InputError(f"{plain(path)} cannot be read as CUDA C ({reason}); give a text file, such as mine.cu.")
+
+
+def _place(data: bytes, at: int) -> str:
+    """A byte by its line and column, both from 1: "the byte 0xe4 in line 1, column 4"."""
+    return f"the byte 0x{data[at]:02x} in line {data.count(10, 0, at) + 1}, column {at - data.rfind(10, 0, at)}"
 
 
 def with_own_name(text: object, shipped: str, name: str) -> str:

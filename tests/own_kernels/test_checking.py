@@ -133,6 +133,20 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
         assert words in capsys.readouterr().err
 
 
+def test_a_file_that_cannot_be_read_keeps_no_other_from_being_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = lambda check, texts, jobs: (Verdict(n, check.key(t), "right", "all", "") for n, t in texts.items())  # noqa: E731
+    monkeypatch.setattr("gpu_ops.cli.own.check.check_files", right)
+    for name, data in (("a.cu", b"// \xe4"), ("b.cu", b""), ("c.cu", b"// fine")):
+        (tmp_path / name).write_bytes(data)
+    report = tmp_path / "r.json"
+    assert main(["check", "mean1d", str(tmp_path / "*.cu"), "--json", str(report)]) == 3
+    said = capsys.readouterr().out
+    assert said.count("FAILED") == 2 and "line 1, column 4 is no UTF-8" in said and "1 of 3 right" in said
+    assert [f["status"] for f in json.loads(report.read_text())["files"]] == ["failed", "failed", "right"]
+
+
 def test_a_summary_counts_what_did_not_run() -> None:
     assert Held(3, 5, ("x",)).summary == "2 of 3 cases right; 2 more did not run"
 

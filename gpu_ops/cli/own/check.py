@@ -68,10 +68,13 @@ def run(args: argparse.Namespace) -> int:
     """Check all files. Exit code 3 where one is not right."""
     limits = {"seconds": args.deadline, "mebibytes": args.memory}
     check = check_of(args.filter, args.variant, args.gpu, gate=args.gate, **limits)
-    texts = {name: read_kernel(name) for name in _names(args.files)}
+    texts, unread = _read(check, args.files)
     done = kept(_earlier(args.json), check, texts) if args.json and args.json != "-" else {}
     for verdict in done.values():
         _say(verdict, args.json, " (checked before)")
+    done |= unread
+    for verdict in unread.values():
+        _say(verdict, args.json)
     left = {name: text for name, text in texts.items() if name not in done}
     for verdict in check_files(check, left, args.jobs):
         done[verdict.file] = verdict
@@ -91,6 +94,17 @@ def run(args: argparse.Namespace) -> int:
             f"{len(verdicts) - wrong} of {len(verdicts)} right ({check.filter} {check.variant}, {check.architecture})"
         )
     return WRONG if wrong else FINE
+
+
+def _read(check: Check, patterns: Sequence[str]) -> tuple[dict[str, str], dict[str, Verdict]]:
+    """The texts of the files, and a verdict on each that cannot be read: the others are checked nevertheless."""
+    texts, unread = dict[str, str](), dict[str, Verdict]()
+    for name in _names(patterns):
+        try:
+            texts[name] = read_kernel(name)
+        except InputError as error:
+            unread[name] = Verdict(name, check.key(""), "failed", "no case ran", str(error))
+    return texts, unread
 
 
 def _names(patterns: Sequence[str]) -> list[str]:
