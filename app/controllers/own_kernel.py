@@ -16,7 +16,7 @@ from app.base.nesting import bounded
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
 from app.models.experiment.launch_fields import LaunchFields
-from app.models.own_launch import command_of, first_fields, given_in, request_of
+from app.models.own_launch import command_of, first_fields, given_in, in_fields, request_of
 from app.models.xray.architecture import architecture_of
 from gpu_ops.errors import InputError, KernelscopeError, plain
 from gpu_ops.own_kernels.arguments import converted
@@ -220,7 +220,7 @@ class OwnKernelController(QObject):
             self._timer.stop()
             self._let_go()
             advice = self.tr("Take a smaller launch, or look for a loop without end.") if outcome.reached else ""
-            self.outcome, self.reason = outcome, f"{outcome.reason} {advice}".rstrip()
+            self.outcome, self.reason = outcome, in_fields(f"{outcome.reason} {advice}".rstrip())
             self.changed.emit()
 
     def command(self, save: Mapping[str, str]) -> str:
@@ -278,5 +278,5 @@ def _read(fields: LaunchFields) -> tuple[OwnFile | None, str]:
         if not file.kernels:
             file.kernel(None)  # raises, and says how a kernel is declared
     except KernelscopeError as error:
-        return None, str(error)
+        return None, in_fields(str(error))
     return file, ""

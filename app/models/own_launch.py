@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from PySide6.QtCore import QCoreApplication
+
 from app.models.experiment.experiment_text import joined
 from app.models.experiment.launch_fields import SIM, LaunchFields
 from gpu_ops.errors import ParamError
@@ -13,6 +15,19 @@ from gpu_ops.own_kernels.arguments import GIVEN, extents, pairs
 from gpu_ops.own_kernels.launches import Given, Request
 from gpu_ops.own_kernels.presets import BLOCK, LENGTH, blocks_for, first_instance, parameters
 from gpu_ops.own_kernels.sources import Declared, OwnFile
+
+
+def in_fields(sentence: str) -> str:
+    """A message that names options of the command line, with the form's fields in their place."""
+    fields = {"--kernel": _tr("Kernel"), "--include": _tr("Header folders"), "--arg ": _tr("The argument ")}
+    fields |= {"; --arg gives": _tr("; the form gives"), "--define": _tr("Macros")}
+    for option in sorted(fields, key=len, reverse=True):
+        sentence = sentence.replace(option, fields[option])
+    return sentence
+
+
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("OwnKernel", text)
 
 
 def first_fields(path: str, kernels: Sequence[Declared], before: LaunchFields) -> LaunchFields:

@@ -98,8 +98,9 @@ def test_the_copied_command_does_the_same(
     [
         ("grid", "2x", "Blocks 2x is no extent"),
         ("shared", "many", "Shared memory 'many' is no number of bytes"),
+        ("includes", "none", "none is no folder; Header folders names a folder with headers."),
         ("defines", "BARRIER=}", "does not compile: shift.cu:7:5: error: expected a declaration"),
-        ("value", "1e", "--arg zeros:float32:1e cannot be read"),
+        ("value", "1e", "The argument zeros:float32:1e cannot be read"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_sentence(
@@ -108,7 +109,7 @@ def test_what_is_wrong_is_said_in_a_sentence(
     panel.form.defines.setText("BARRIER=")
     (panel.form.rows[1].value if field == "value" else getattr(panel.form, field)).setText(text)
     launch(qtbot, panel)
-    assert said in panel.state.text() and panel.tabs.currentIndex() == LAUNCH
+    assert said in panel.state.text() and "--" not in panel.state.text() and panel.tabs.currentIndex() == LAUNCH
     assert not panel.tabs.isTabVisible(SOURCE)
 
 
@@ -339,3 +340,31 @@ def test_other_fields_than_those_that_ran_are_said(qtbot: QtBot, panel: OwnKerne
     panel.form.grid.setText("2")
     panel.form.grid.editingFinished.emit()
     assert panel.state.text() == "The kernel ran."
+
+
+@pytest.mark.parametrize(
+    "data, said",
+    [
+        (b"// \xe4", "the byte 0xe4 in line 1, column 4 is no UTF-8"),
+        (b"//" + b" " * (10 << 20), "it is larger than 1024 KiB"),
+        (b"// only a comment", "no kernel: a kernel is declared __global__"),
+        (
+            b'#include "none.h"\n__global__ void k(int* a) {}',
+            'k.cu:1:18: catastrophic error: cannot open source file "none.h"',
+        ),
+        (
+            b"namespace p { __global__ void k(int*) {} } namespace q { __global__ void k(int*) {} }",
+            "kernels k (p::k, q::k)",
+        ),
+    ],
+)
+def test_a_bad_file_is_one_sentence_with_its_place(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, data: bytes, said: str
+) -> None:
+    (tmp_path / "k.cu").write_bytes(data)
+    window.open_kernel(str(tmp_path / "k.cu"))
+    panel = window.docks[OWN_KERNEL]
+    if panel.run.isEnabled():
+        launch(qtbot, panel)
+    text = panel.state.text()
+    assert said in text and "\n" not in text and "--" not in text

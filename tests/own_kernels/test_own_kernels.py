@@ -250,7 +250,7 @@ def test_an_array_without_contents_counts_as_changed_whatever_its_memory_had_bef
             "has several kernels k (p::k, q::k); give each",
         ),
         ("G k(I* x) {}\nG k(float* x) {}", "k", "has several kernels k (k, k); give each another name"),
-        ("G k(I* x) { *x = 1 }", "k", 'a.cu:1:42: error: expected a ";"'),
+        ("G k(I* x) { *x = 1 }", "k", 'a.cu:1:36: error: expected a ";"'),
         ("G a(I* x) {} G b(I* x) {}", None, "a.cu has several kernels; choose one with --kernel: a, b."),
         ("G a(I* x) {}", "b", "a.cu has no kernel b; choose one with --kernel: a."),
         ('\n#include "none.h"\nG k(I* x) {}', "k", "a.cu:2:"),
