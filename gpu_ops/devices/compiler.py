@@ -14,6 +14,7 @@ from functools import cached_property
 
 from gpu_ops.devices.compile_process import make
 from gpu_ops.devices.kernel_source import (
+    HOST_HEADERS,
     base_name,
     check_files,
     code_of,
@@ -163,9 +164,10 @@ def request_of(
     instances: Sequence[str],
 ) -> Request:
     """The program for the compiler. Raises KernelError where a file includes what it must not."""
-    text, headers = read_source(source, edits), included_headers(source, edits)
+    known = {**HOST_HEADERS, **edits} if edits else edits
+    text, headers = read_source(source, known), included_headers(source, known)
     if edits:
-        check_files(source, edits)
+        check_files(source, known)
     target = architecture if assemble else architecture.replace("sm_", "compute_")
     flags = (f"-arch={target}", *FLAGS, *(ASSEMBLER_FLAGS if assemble else ()), *flags_of(text))
     flags += tuple(f"-D{k}={v}" for k, v in sorted(defines.items()))

@@ -24,6 +24,7 @@ FORMS = (
 )
 GIVEN = ("input", "result")
 """The arrays that the window gives to a launch, in the form NAME:DTYPE."""
+TRUTHS = {"true": "1", "false": "0"}
 MOST_ELEMENTS = 1 << 31
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 
@@ -82,7 +83,7 @@ def _parse(text: str, name: str, place: int, given: Mapping[str, Array]) -> Argu
     if kind in DTYPES and rest:
         return Argument(name, scalar=number(rest, np.dtype(kind), name))
     try:
-        complex(text)
+        complex(TRUTHS.get(text.lower(), text))
     except ValueError:
         raise ParamError(f"--arg {plain(text, 80)} cannot be read; give {FORMS}.") from None
     return Argument(name, text=text)
@@ -165,7 +166,7 @@ def number(text: str, dtype: np.dtype[Any], name: str) -> np.generic:
                     f"{plain(name, 60)}: {plain(text, 60)} does not fit {dtype}: {limits.min} to {limits.max}."
                 )
         elif dtype.kind == "b":
-            value = {"true": True, "false": False, "1": True, "0": False}[text.lower()]
+            value = bool(int(TRUTHS.get(text.lower(), text)))
         else:
             value = complex(text) if dtype.kind == "c" else float(text)
         made: np.generic = dtype.type(value)
@@ -181,6 +182,8 @@ def scalar_of(text: str, param: KernelParam, declared: str, name: str) -> np.gen
         raise ParamError(f"{name} is a pointer ({declared}); give an array, such as zeros:float32:1000, or null.")
     words = set(re.findall(r"\w+", declared))
     floats = {2: "float16", 4: "float32", 8: "float64"}
+    if "bool" in words and param.nbytes == 1:
+        return number(text, np.dtype(bool), name)
     is_float = param.type.startswith("f") or bool(words & {"float", "double", "half", "__half"})
     if not is_float and param.type.startswith("b") and not words & {"int", "unsigned", "short", "long", "char", "bool"}:
         is_float = not re.fullmatch(r"[-+]?(0x[0-9a-fA-F]+|\d+)", text)

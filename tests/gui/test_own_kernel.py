@@ -15,6 +15,7 @@ from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.base import theme
 from app.models.experiment.launch_fields import LaunchFields, read_launch
 from app.models.files.json_text import Fields
 from app.models.files.session_file import read_session
@@ -368,3 +369,12 @@ def test_a_bad_file_is_one_sentence_with_its_place(
         launch(qtbot, panel)
     text = panel.state.text()
     assert said in text and "\n" not in text and "--" not in text
+
+
+def test_another_look_stays_at_the_tab(qtbot: QtBot, panel: OwnKernelPanel, plain_look: None) -> None:
+    panel.form.defines.setText("BARRIER=")
+    launch(qtbot, panel)
+    panel.tabs.setCurrentIndex(LAUNCH)
+    before = panel.report.toHtml()
+    theme.apply(QApplication.instance(), Qt.ColorScheme.Dark)
+    assert panel.tabs.currentIndex() == LAUNCH and panel.report.toHtml() != before

@@ -42,6 +42,13 @@ def test_a_right_kernel_and_wrong_ones(few_cases: None) -> None:
     assert failed.status == "failed" and "mine.cu does not compile: mine.cu:1:1: error" in failed.text
 
 
+def test_headers_of_the_host_are_there_as_for_a_launch(few_cases: None) -> None:
+    text = "#include <cstdint>\n#include <stdio.h>\n#include <math.h>\n" + SHIPPED + "\n__device__ uint8_t more;\n"
+    assert CHECK.verdict("mine.cu", text).status == "right"
+    failed = CHECK.verdict("mine.cu", "#include <vector>\n" + SHIPPED)
+    assert failed.status == "failed" and "vector" in failed.text
+
+
 def test_a_kernel_that_is_often_wrong_is_not_tried_with_all_cases(
     few_cases: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -306,3 +306,10 @@ def test_a_file_that_is_no_text_is_said_with_its_place(data: bytes, words: str, 
     with pytest.raises(InputError) as caught:
         read_file(tmp_path / "a.cu")
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("text, value", [("true", 1), ("False", 0), ("1", 1), ("0", 0)])
+def test_a_truth_is_true_or_false(text: str, value: int) -> None:
+    file = OwnFile("a.cu", {"a.cu": "__global__ void k(int* out, bool on) { *out = on ? 1 : 0; }"})
+    own = OwnLaunch(file, None, (1, 1, 1), (1, 1, 1), ("ones:int32:1", text))
+    assert simulate(own).outputs["out"].tolist() == [value]

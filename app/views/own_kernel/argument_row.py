@@ -45,6 +45,8 @@ class ArgumentRow(QWidget):
             self.tr("Element type"),
         )
         self.dtype.addItems(DTYPES)
+        for combo in (self.contents, self.dtype):
+            combo.set_letters(6)
         tip = self.tr("Elements of the array, such as 10000 or 480x640") if parameter.pointer else self.tr("The value")
         self.value = named(QLineEdit(self), f"own.value.{place}", what, tip)
         self.value.setMinimumWidth(8 * self.fontMetrics().averageCharWidth())
@@ -91,3 +93,4 @@ class ArgumentRow(QWidget):
             text = self.tr("{shape} of {dtype}") if found else self.tr("none is there yet")
             shape, dtype = found or ((), "")
             self.value.setText(text.format(shape="x".join(map(str, shape)), dtype=dtype))
+            self.value.setCursorPosition(0)

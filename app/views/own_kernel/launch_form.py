@@ -63,7 +63,7 @@ class LaunchForm(QWidget):
         )
         self._arguments = QGridLayout()
         self._arguments.setColumnStretch(1, 1)
-        in_column(*self._lines(), on=self)
+        in_column(*self._lines(), 1, on=self)
         self.kernel.currentTextChanged.connect(self._choose)
         self.kernel.activated.connect(self.edited)
         self.device.activated.connect(self.edited)
@@ -157,7 +157,8 @@ class LaunchForm(QWidget):
         for place, parameter in enumerate(wanted):
             row = ArgumentRow(parameter, place, self._shape_of, self)
             row.edited.connect(self.edited)
-            label = ElidedLabel(parameter.declaration.replace("__restrict__ ", ""), self)
+            label = ElidedLabel(parent=self)
+            label.set_texts(parameter.declaration.replace("__restrict__ ", ""), parameter.name or parameter.dtype)
             label.setBuddy(row.value)
             self._arguments.addWidget(label, place, 0)
             self._arguments.addWidget(row, place, 1)

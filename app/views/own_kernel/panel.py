@@ -19,6 +19,7 @@ from app.models.files.file_names import all_files
 from app.models.own_launch import given_in
 from app.models.xray.xray import KernelView, views
 from app.views.boxes import in_column, in_row
+from app.views.flow import FlowLayout
 from app.views.labels import buddy, named, sentence_label
 from app.views.own_kernel.arrays_view import ArraysView
 from app.views.own_kernel.launch_form import LaunchForm
@@ -47,7 +48,7 @@ class OwnKernelPanel(Squeezed):
         self._controller, self._files = controller, files
         self._kernels: list[KernelView] = []
         self._shown: Mapping[str, Any] | None = None
-        self._shown_state = "", False
+        self._shown_state, self._painted_anew = ("", False), False
         self.path = ElidedLabel(parent=self)
         self.path.setObjectName("own.path")
         self.form = LaunchForm(controller.shape_of, self)
@@ -88,9 +89,11 @@ class OwnKernelPanel(Squeezed):
         self.tabs.addTab(launch, self.tr("Launch"))
         self.tabs.addTab(self.splitter, self.tr("Source"))
         self.tabs.addTab(self.arrays, self.tr("Arrays"))
-        head = in_row((self.path, 1), self.open_button, self.reload)
-        row = in_row(self.run, self.stop, self.copy, 1)
-        in_column(head, self.stale, row, self.state, (self.tabs, 1), on=self, margins=gap)
+        buttons = QWidget(self)
+        row = FlowLayout(buttons, gap)
+        for button in (self.run, self.stop, self.copy, self.open_button, self.reload):
+            row.addWidget(button)
+        in_column(self.path, self.stale, buttons, self.state, (self.tabs, 1), on=self, margins=gap)
 
     def _listen(self) -> None:
         controller = self._controller
@@ -239,7 +242,7 @@ class OwnKernelPanel(Squeezed):
         self._shown_state = f"{text} {self._time_text(result)}".rstrip(), bool(faults)
         self._say(*self._shown_state)
         self.arrays.show_arrays(result["arrays"])
-        if self.tabs.currentIndex() == LAUNCH:
+        if self.tabs.currentIndex() == LAUNCH and not self._painted_anew:
             self.tabs.setCurrentIndex(SOURCE if result["content"] else ARRAYS)
 
     def _time_text(self, result: Mapping[str, Any]) -> str:
@@ -294,5 +297,6 @@ class OwnKernelPanel(Squeezed):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "splitter"):
             self.files.source.adapt()
-            self._shown = None  # the report has colours of its own
+            self._shown, self._painted_anew = None, True  # the report has colours of its own
             self._show()
+            self._painted_anew = False
