@@ -7,12 +7,14 @@ from collections.abc import Callable
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.views.boxes import in_row
+from app.views.boxes import in_column, in_row
 from app.views.labels import named
-from app.views.parts import Combo
+from app.views.parts import Combo, ElidedLabel
 from gpu_ops.own_kernels.arguments import CONTENTS, DTYPES, GIVEN
 from gpu_ops.own_kernels.presets import Parameter
 
+CLOSE = 2
+"""Pixels between a label and the fields below it."""
 TEXT = "other"
 """The choice of an argument that is given as text, in the words of --arg."""
 ShapeOf = Callable[[str], tuple[tuple[int, ...], str] | None]
@@ -50,7 +52,10 @@ class ArgumentRow(QWidget):
         tip = self.tr("Elements of the array, such as 10000 or 480x640") if parameter.pointer else self.tr("The value")
         self.value = named(QLineEdit(self), f"own.value.{place}", what, tip)
         self.value.setMinimumWidth(8 * self.fontMetrics().averageCharWidth())
-        in_row(self.contents, self.dtype, (self.value, 1), on=self)
+        label = ElidedLabel(parent=self)
+        label.set_texts(parameter.declaration.replace("__restrict__ ", ""), parameter.name or parameter.dtype)
+        label.setBuddy(self.value)
+        in_column(label, in_row((self.contents, 1), (self.dtype, 1), (self.value, 1)), on=self, margins=0, gap=CLOSE)
         self.set_text(parameter.preset)
         self.contents.activated.connect(self._choose)
         self.dtype.activated.connect(self.edited)

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSignalBlocker, Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
+from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.base.nesting import bounded
 from app.models.experiment.launch_fields import SIM, LaunchFields
 from app.views.boxes import in_column, in_row
 from app.views.labels import buddy, named
-from app.views.own_kernel.argument_row import ArgumentRow, ShapeOf
-from app.views.parts import Combo, ElidedLabel
+from app.views.own_kernel.argument_row import CLOSE, ArgumentRow, ShapeOf
+from app.views.parts import Combo
 from gpu_ops.own_kernels.presets import first_instance, parameters
 from gpu_ops.own_kernels.sources import Declared
 
@@ -61,27 +61,29 @@ class LaunchForm(QWidget):
         self.defines = self._field(
             "own.defines", self.tr("Macros"), self.tr("Macros of the compilation, such as N=4 TILE=16")
         )
-        self._arguments = QGridLayout()
-        self._arguments.setColumnStretch(1, 1)
+        self._arguments = in_column()
         in_column(*self._lines(), 1, on=self)
         self.kernel.currentTextChanged.connect(self._choose)
         self.kernel.activated.connect(self.edited)
         self.device.activated.connect(self.edited)
 
-    def _lines(self) -> tuple[QBoxLayout | QGridLayout, ...]:
-        texts = self.tr("Kernel"), self.tr("Device"), self.tr("Blocks"), self.tr("Threads"), self.tr("Shared bytes")
-        widgets = self.kernel, self.device, self.grid, self.block, self.shared
-        (kernel, device, *launch), more = map(buddy, texts, widgets), self.tr("Header folders")
+    def _lines(self) -> tuple[QBoxLayout, ...]:
+        """The fields below their labels: names of kernels and parameters are long, and the panel may be narrow."""
+        titles = {
+            self.kernel: self.tr("Kernel"),
+            self.device: self.tr("Device"),
+            self.grid: self.tr("Blocks"),
+            self.block: self.tr("Threads"),
+            self.shared: self.tr("Shared bytes"),
+            self.includes: self.tr("Header folders"),
+            self.defines: self.tr("Macros"),
+        }
+        below = {field: in_column(buddy(title, field), field, gap=CLOSE) for field, title in titles.items()}
         return (
-            in_row(kernel, (self.kernel, 1), device, self.device),
-            in_row(*(part for label, field in zip(launch, widgets[2:], strict=True) for part in (label, (field, 1)))),
+            in_row((below[self.kernel], 2), (below[self.device], 1)),
+            in_row(*((below[field], 1) for field in (self.grid, self.block, self.shared))),
             self._arguments,
-            in_row(
-                buddy(more, self.includes),
-                (self.includes, 1),
-                buddy(self.tr("Macros"), self.defines),
-                (self.defines, 1),
-            ),
+            in_row((below[self.includes], 1), (below[self.defines], 1)),
         )
 
     def _field(self, name: str, title: str, tip: str) -> QLineEdit:
@@ -157,11 +159,7 @@ class LaunchForm(QWidget):
         for place, parameter in enumerate(wanted):
             row = ArgumentRow(parameter, place, self._shape_of, self)
             row.edited.connect(self.edited)
-            label = ElidedLabel(parent=self)
-            label.set_texts(parameter.declaration.replace("__restrict__ ", ""), parameter.name or parameter.dtype)
-            label.setBuddy(row.value)
-            self._arguments.addWidget(label, place, 0)
-            self._arguments.addWidget(row, place, 1)
+            self._arguments.addWidget(row)
             self.rows.append(row)
 
     @property

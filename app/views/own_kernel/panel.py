@@ -91,6 +91,7 @@ class OwnKernelPanel(Squeezed):
         self.tabs.addTab(self.arrays, self.tr("Arrays"))
         buttons = QWidget(self)
         row = FlowLayout(buttons, gap)
+        row.setContentsMargins(0, 0, 0, 0)
         for button in (self.run, self.stop, self.copy, self.open_button, self.reload):
             row.addWidget(button)
         in_column(self.path, self.stale, buttons, self.state, (self.tabs, 1), on=self, margins=gap)
