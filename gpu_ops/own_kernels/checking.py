@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from gpu_ops import __version__
-from gpu_ops.counters import value_of
+from gpu_ops.counters import FIGURES, value_of
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES
@@ -31,7 +31,7 @@ from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases,
 from gpu_ops.types import Filter, Run, Variant
 
 COMPARED = ("global_load_sectors", "global_store_sectors", "bank_conflicts", "divergent_branches", "warp_instructions")
-"""The counters of a report, per element of the result."""
+"""The counters of a report, per element of the result, and figures, which are ratios already."""
 SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
     "signal": ("noise", {"length": 4096}),
     "image": ("noise_image", {"size": "64x64"}),
@@ -202,7 +202,8 @@ def check_of(filter: str, variant: str | None = None, architecture: str = ARCHIT
 
 
 def _per_output(x: XRay) -> dict[str, float]:
-    return {id: round((value_of(id, x.totals) or 0) / x.outputs, 6) for id in COMPARED}
+    values = {id: value_of(id, x.totals) or 0 for id in COMPARED}
+    return {id: round(value if id in FIGURES else value / x.outputs, 6) for id, value in values.items()}
 
 
 def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterator[Verdict]:

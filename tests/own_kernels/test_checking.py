@@ -35,6 +35,7 @@ def test_a_right_kernel_and_wrong_ones(few_cases: None) -> None:
     right = CHECK.verdict("mine.cu", FILES["right.cu"])
     assert (right.status, right.cases, right.text, right.findings) == ("right", "6 of 6 cases right", "", ())
     assert right.counters == right.shipped and right.counters and right.counters["global_load_sectors"] > 0
+    assert right.counters["bank_conflicts"] == 1, "a ratio is no count for each element"
     wrong = CHECK.verdict("mine.cu", FILES["barrier.cu"])
     assert wrong.status == "wrong" and wrong.text.startswith("mine.cu:32: read-after-write hazard: ")
     assert "no __syncthreads() in between" in wrong.text and "mean1d/3_shared.cu" not in str(wrong)
@@ -115,7 +116,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
             asked.append(name)
             status = "right" if text == "a" else "wrong"
             yield Verdict(
-                name, check.key(text), status, "5 of 6 cases right", "" if text == "a" else "why", (), counts, counts
+                name,
+                check.key(text),
+                status,
+                "5 of 6 cases right",
+                "" if text == "a" else "why",
+                ("why",),
+                counts,
+                counts,
             )  # type: ignore[arg-type]
 
     monkeypatch.setattr("gpu_ops.cli.own.check.check_files", verdicts)
@@ -125,6 +133,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     said = capsys.readouterr().out
     assert "1 of 2 right (mean1d shared, sm_75)" in said and "b<i>.cu  5 of 6 cases right: why" in said
     page = (tmp_path / "r.html").read_text()
+    assert "simulated GPU of sm_75; at most 6 s and 2048 MiB" in page and page.count(">why<") == 1
     assert "b&lt;i&gt;.cu" in page and "<i>" not in page and "1 of 2 right" in page
     assert len(asked) == 2 and main([*command, *files]) == 3 and len(asked) == 2  # nothing is checked twice
     (tmp_path / "b<i>.cu").write_text("a")

@@ -7,9 +7,11 @@ import glob
 import json
 import sys
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from gpu_ops import __version__
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.counters import counter_name
@@ -156,8 +158,16 @@ def _counters(verdicts: Sequence[Verdict]) -> str:
 def _html(check: Check, verdicts: Sequence[Verdict]) -> str:
     right = sum(v.status == "right" for v in verdicts)
     title = f"{check.filter} {check.variant}: {right} of {len(verdicts)} right"
-    lines = [[v.file, SIGNS[v.status], v.cases, v.text, "; ".join(v.findings)] for v in verdicts]
+    lines = [
+        [v.file, SIGNS[v.status], v.cases, v.text, "; ".join(f for f in v.findings if f != v.text)] for v in verdicts
+    ]
     headings = ("per element of the result", *(counter_name(id) for id in COMPARED))
-    parts = [table(("file", "verdict", "cases", "first fault", "findings"), lines), table(headings, _rows(verdicts))]
+    parts = [
+        table(("file", "verdict", "cases", "first fault", "other findings"), lines),
+        table(headings, _rows(verdicts)),
+    ]
     head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
-    return f"{head}<h1>{title}</h1>{''.join(parts)}</html>"
+    about = f"Each file in place of the kernel of {check.variant}, on a simulated GPU of {check.architecture}"
+    about += f", with the conditions {check.gate}" if check.gate else ""
+    about += f"; at most {check.seconds:g} s and {check.mebibytes:g} MiB for a case. Kernelscope {__version__}."
+    return f"{head}<h1>{title}</h1><p>{escape(about)}</p>{''.join(parts)}</html>"
