@@ -121,7 +121,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
                 status,
                 "5 of 6 cases right",
                 "" if text == "a" else "why",
-                ("why",),
+                () if text == "a" else ("why",),
                 counts,
                 counts,
             )  # type: ignore[arg-type]
