@@ -198,6 +198,8 @@ def test_undo_brings_the_launch_back_and_the_file_before(
     assert controller.fields == before == panel.form.fields
     session.redo()
     assert panel.form.rows[3].value.text() == "2.5"
+    session.set_filter("box")
+    assert panel.form.rows[3].value.text() == "2.5", "another filter is no other kernel"
     other = tmp_path / "other.cu"
     other.write_text("__global__ void other(int* a) { *a = 1; }")
     window.open_kernel(str(other))
