@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
@@ -64,6 +64,30 @@ def importing() -> Iterator[None]:
             gc.enable()
 
 
+def cpu_seconds(pid: int) -> float | None:
+    """Seconds that a process and all that it has started have had a processor; None where the system does not say."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        own = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+        started = {int(c) for f in Path(f"/proc/{pid}/task").glob("*/children") for c in f.read_text().split()}
+    except (OSError, ValueError, IndexError, AttributeError):
+        return None
+    return own + sum(cpu_seconds(child) or 0.0 for child in started)
+
+
+STARVED = 5.0
+"""How many times as long as its limit work may take where other programs have the processor."""
+
+
+def has_worked(pid: int, before: float | None, elapsed: float, seconds: float) -> bool:
+    """Whether a process has worked for so many seconds since it had had a processor for `before`, `elapsed` seconds
+    ago: on a loaded machine it takes longer, and a limit is one of the work."""
+    if elapsed < seconds or before is None or elapsed >= STARVED * seconds:
+        return elapsed >= seconds
+    now = cpu_seconds(pid)
+    return now is None or now - before >= seconds
+
+
 Lines = queue.SimpleQueue[dict[str, Any] | None]
 PATIENCE = 1.0
 
@@ -71,19 +95,14 @@ PATIENCE = 1.0
 class LineProcess:
     """A Python process that answers JSON objects with JSON objects, one per line. `answers` receives None when it ends.
 
-    `serve` is the code that it executes, which calls `serving`.
+    `serve` is the code that it executes, which calls `serving`. With `as_command` it writes to the standard output and
+    error of this process, in the current folder, and gets its signals; answers come through another pipe.
     """
 
-    def __init__(self, serve: str) -> None:
+    def __init__(self, serve: str, as_command: bool = False) -> None:
         self.answers: Lines = queue.SimpleQueue()
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", serve],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=FOLDER,
-            env=environment(),
-        )
+        start, given = _with_pipe if as_command else _with_output, [sys.executable, "-c", serve]
+        self._process, self._answers = start(given)
         self._reader = threading.Thread(target=self._listen, name="line-reader", daemon=True)
         self._reader.start()
 
@@ -103,18 +122,27 @@ class LineProcess:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
 
+    def exit_code(self, patience: float = PATIENCE) -> int:
+        """The exit code of a process that answered None, or minus the number of the signal that ended it."""
+        with suppress(subprocess.TimeoutExpired):  # it is running but has closed its pipe, or sent invalid JSON
+            self._process.wait(patience)
+        self._process.kill()
+        return self._process.wait()
+
     def exit_reason(self) -> str:
         """How a process that answered None ended: "by signal 11" or "with code 1"."""
-        with suppress(subprocess.TimeoutExpired):  # it is running but has closed its pipe, or sent invalid JSON
-            self._process.wait(PATIENCE)
-        self._process.kill()
-        code = self._process.wait()
+        code = self.exit_code()
         return f"by signal {-code}" if code < 0 else f"with code {code}"
 
+    def interrupt(self, patience: float) -> None:
+        """Ask a process that gets signals to stop, and wait for it."""
+        self._process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(patience)
+
     def _listen(self) -> None:
-        assert self._process.stdout is not None
         with suppress(ValueError, OSError):
-            for line in self._process.stdout:
+            for line in self._answers:
                 self.answers.put(json.loads(line))
         self.answers.put(None)
 
@@ -123,21 +151,70 @@ class LineProcess:
         self._process.kill()
         self._process.wait()
         self._reader.join()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._process.stdin, self._answers):
             assert pipe is not None
             with suppress(OSError):  # a request that it did not read
                 pipe.close()
 
 
-def serving() -> tuple[queue.SimpleQueue[dict[str, Any]], IO[bytes]]:
-    """Inside such a process: its requests, and where its answers are sent. The process ends when its caller is gone,
-    whatever it is doing."""
+Started = tuple["subprocess.Popen[bytes]", IO[bytes]]
+
+
+def _with_output(given: Sequence[str]) -> Started:
+    """A process whose standard output has its answers."""
+    to, quiet = subprocess.PIPE, subprocess.DEVNULL
+    process = subprocess.Popen(given, stdin=to, stdout=to, stderr=quiet, cwd=FOLDER, env=environment())
+    assert process.stdout is not None
+    return process, process.stdout
+
+
+def _with_pipe(given: Sequence[str]) -> Started:
+    """A process that sends its answers to a pipe, which its environment names."""
+    ours, theirs = os.pipe()
+    try:
+        how: dict[str, Any] = {"pass_fds": (theirs,)}
+        name = theirs
+        if sys.platform == "win32":
+            import msvcrt
+
+            name = msvcrt.get_osfhandle(theirs)
+            os.set_handle_inheritable(name, True)
+            how = {"startupinfo": subprocess.STARTUPINFO(lpAttributeList={"handle_list": [name]})}
+        process = subprocess.Popen(given, stdin=subprocess.PIPE, env=environment() | {ANSWERS: str(name)}, **how)
+    except BaseException:
+        os.close(ours)
+        raise
+    finally:
+        os.close(theirs)
+    return process, os.fdopen(ours, "rb")
+
+
+ANSWERS = "KERNELSCOPE_ANSWERS"
+"""The variable that names the pipe to a process whose answers are not its standard output."""
+
+
+def _pipe_for_answers() -> IO[bytes]:
+    if name := os.environ.pop(ANSWERS, ""):
+        if sys.platform != "win32":
+            os.set_inheritable(int(name), False)
+            return os.fdopen(int(name), "wb")
+        import msvcrt
+
+        return os.fdopen(msvcrt.open_osfhandle(int(name), os.O_WRONLY), "wb")
     for number in (signal.SIGINT, signal.SIGTERM):  # signals are meant for the caller, which ends this process
         signal.signal(number, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # text that a library prints must not mix with the answers
+    return answers
+
+
+def serving() -> tuple[queue.SimpleQueue[dict[str, Any]], IO[bytes]]:
+    """Inside such a process: its requests, and where its answers are sent. The process ends when its caller is gone,
+    whatever it is doing."""
+    answers = _pipe_for_answers()
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    threading.Thread(target=_take_requests, args=(sys.stdin.buffer, requests), daemon=True).start()
+    lines = os.fdopen(os.dup(0), "rb")  # sys.stdin could not be closed at the end while the thread reads it
+    threading.Thread(target=_take_requests, args=(lines, requests), daemon=True).start()
     return requests, answers
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 import mmap
+import os
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -31,6 +32,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from gpu_ops.errors import LimitReached
+from gpu_ops.processes import cpu_seconds, has_worked
 
 T = TypeVar("T")
 
@@ -81,15 +83,19 @@ def listening(
 class Limit:
     """Limits of a piece of work: `seconds`, and `nbytes` of memory in addition to what the process already had, which
     only Linux reports. `long` is called once, when the work has run for a while. `what` is its name in the error,
-    which names the command line's options unless they are `fixed`. `reached` tells whether a limit was exceeded."""
+    which names the command line's options unless they are `fixed`. Work that is `computed` by this process has the
+    seconds for itself: those that other programs take on a loaded machine do not count. `reached` tells whether a limit
+    was exceeded."""
 
     seconds: float
     nbytes: int
     long: Callable[[], None] = lambda: None
     what: str = ""
     fixed: bool = False
+    computed: bool = True
     reached: bool = False
     _start: float = field(default_factory=lambda: time.monotonic())
+    _cpu_at_start: float | None = field(default_factory=lambda: cpu_seconds(os.getpid()))
     _bytes_at_start: int = field(default_factory=lambda: resident_bytes() or 0)
     _last_look: float = 0.0
     _is_long: bool = False
@@ -97,11 +103,12 @@ class Limit:
     def check(self) -> None:
         """Raises LimitReached if the work has exceeded a limit."""
         now = time.monotonic()
-        if now - self._start >= self.seconds:
-            self._stop(f"{self.seconds:g} s", "--deadline")
-        if now - self._last_look < EVERY:
+        if now - self._last_look < min(EVERY, self.seconds / 2):
             return
         self._last_look = now
+        before = self._cpu_at_start if self.computed else None
+        if has_worked(os.getpid(), before, now - self._start, self.seconds):
+            self._stop(f"{self.seconds:g} s", "--deadline")
         if (resident_bytes() or 0) - self._bytes_at_start > self.nbytes:
             self._stop(f"{self.nbytes >> 20} MiB of memory", "--memory")
         if not self._is_long and now - self._start >= LONG:

@@ -115,7 +115,6 @@ def test_no_other_module_starts_python() -> None:
         "bench_start.py",
         "child.py",
         "blocked.py",
-        "supervised.py",
         "build_hook.py",
     }
     assert {p.name for p in starting} == known

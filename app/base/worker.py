@@ -10,6 +10,7 @@ from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.client_jobs import EarlyAnswers
 from gpu_ops.engine.messages import Answer, Ready, Request, RunUpdate
+from gpu_ops.engine.shared import SharedArray
 
 
 class Engine(QObject):
@@ -62,6 +63,10 @@ class Engine(QObject):
     def array(self, shared: Any) -> Any:
         """A read-only view of an array in a shared-memory segment."""
         return self.client.pool.array(shared)
+
+    def path(self, shared: SharedArray) -> str:
+        """The file that has the array at its start."""
+        return str(self.client.pool.path(shared.segment))
 
     def hold(self, segment: str) -> None:
         self.client.pool.hold(segment)

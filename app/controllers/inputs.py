@@ -35,7 +35,8 @@ class Inputs(QObject):
         super().__init__(parent)
         self._engine, self._session, self._queue = engine, session, queue
         self._opened: LoadRequest | None = None
-        self._asked: ResultRequest | None = None
+        self._asked: ResultRequest | LoadRequest | None = None
+        self._title = ""
         self._segments: set[str] = set()
         self._shown: tuple[str, ...] = ()
         self._own: tuple[str, ...] = ()
@@ -52,7 +53,11 @@ class Inputs(QObject):
         """Take another input: a file that was `opened` with these options, a sample or a result."""
         asked, self._asked = self._asked, None
         if asked is not None and asked.job == loaded.job:
-            self._session.replace_input(loaded.input)
+            input = loaded.input
+            if isinstance(asked, LoadRequest):  # its file is gone soon
+                origin = {"array": self._title, "hash": input.origin.get("hash", "")}
+                input = replace(input, name=self._title, origin=origin)
+            self._session.replace_input(input)
         else:
             self._opened, before = opened, self._session.steps
             self._session.set_input(loaded.input)
@@ -146,6 +151,12 @@ class Inputs(QObject):
         facts = replace(input.facts, frames=1) if whole else Facts()
         self._queue.interrupt()
         self._asked = ResultRequest(self._engine.next_job(), result, title, {**how, "of": origin}, rate, facts)
+        self._queue.submit(LOAD, self._asked)
+
+    def use_array(self, path: str, title: str) -> None:
+        """Make the array in an NPY file the input, as a result is: the file may be removed afterwards."""
+        self._queue.interrupt()
+        self._title, self._asked = title, LoadRequest(self._engine.next_job(), path, {"nonfinite": "keep"})
         self._queue.submit(LOAD, self._asked)
 
     def back(self) -> None:

@@ -55,6 +55,8 @@ from gpu_ops.engine.messages import (
     TimelinesAnswer,
     TransfersAnswer,
 )
+from gpu_ops.engine.shared import SharedArray
+from gpu_ops.errors import InputError
 from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.report.rows import Row
 from gpu_ops.types import Pick
@@ -195,6 +197,17 @@ class SessionController(QObject):
             self.inputs.use_result(*key, self._outputs.results[key], self._outputs.origins[key])
         else:
             self.message.emit("warning", self.tr("There is no result to use yet; run a variant first."), "", "open")
+
+    def array_of(self, name: str) -> SharedArray:
+        """The array of the input after its steps ("input"), or of the result to be saved. Raises InputError."""
+        if name == "input":
+            if self.session.input is None:
+                raise InputError(self.tr("There is no input; open an image or a signal first."))
+            return self.session.input.array
+        variant = choose(self.session, self._outputs.results, self._outputs.origins, "")
+        if not variant:
+            raise InputError(self.tr("There is no result to use yet; run a variant first."))
+        return self._outputs.results[variant, self.session.output.id].array
 
     def ask_doctor(self) -> None:
         self.queue.submit(DOCTOR, DoctorRequest(self._engine.next_job()))

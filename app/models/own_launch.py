@@ -1,54 +1,86 @@
-"""The fields of a launch as the user types them, and the same launch as a command."""
+"""A launch as the user describes it, made into a request and into a command."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QCoreApplication
 
 from app.models.experiment.experiment_text import joined
+from app.models.experiment.launch_fields import SIM, LaunchFields
 from gpu_ops.errors import ParamError
-from gpu_ops.own_kernels.arguments import extents, pairs
-from gpu_ops.own_kernels.launch_process import Request
+from gpu_ops.own_kernels.arguments import GIVEN, extents, pairs
+from gpu_ops.own_kernels.launches import Given, Request
+from gpu_ops.own_kernels.presets import BLOCK, LENGTH, blocks_for, first_instance, parameters
+from gpu_ops.own_kernels.sources import Declared, OwnFile
 
 
-@dataclass(frozen=True)
-class LaunchFields:
-    """The texts of the form; `kernel` is "" for the only kernel of the file."""
+def in_fields(sentence: str) -> str:
+    """A message that names options of the command line, with the form's fields in their place."""
+    fields = {"--kernel": _tr("Kernel"), "--include": _tr("Header folders"), "--arg ": _tr("The argument ")}
+    fields |= {"; --arg gives": _tr("; the form gives"), "--define": _tr("Macros")}
+    for option in sorted(fields, key=len, reverse=True):
+        sentence = sentence.replace(option, fields[option])
+    return sentence
 
-    kernel: str
-    grid: str
-    block: str
-    shared: str
-    arguments: tuple[str, ...]
-    includes: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
 
-    def request(self, architecture: str) -> Request:
-        """The launch. Raises ParamError, which names the field and what it takes."""
-        shared = self.shared.strip() or "0"
-        if not (shared.isascii() and shared.isdigit()):
-            raise ParamError(f"Shared memory {shared!r} is no number of bytes; give 0 or more, such as 1024.")
-        return Request(
-            path="",
-            kernel=self.kernel or None,
-            grid=extents(self.grid.strip(), "Blocks"),
-            block=extents(self.block.strip(), "Threads"),
-            arguments=self.arguments,
-            folder="",
-            shared_bytes=int(shared),
-            includes=self.includes,
-            defines=pairs(self.defines, "Define", "1"),
-            architecture=architecture,
-        )
+def _tr(text: str) -> str:
+    return QCoreApplication.translate("OwnKernel", text)
 
-    def command(self, path: str, architecture: str) -> str:
-        """The command that launches the same."""
-        parts = ["kernelscope", "xray", path]
-        parts += ["--kernel", self.kernel] if self.kernel else []
-        parts += ["--grid", self.grid, "--block", self.block]
-        parts += ["--shared", self.shared] if self.shared.strip() not in ("", "0") else []
-        parts += _each("--arg", self.arguments) + _each("--include", self.includes) + _each("--define", self.defines)
-        return joined([*parts, "--gpu", architecture])
+
+def first_fields(path: str, kernels: Sequence[Declared], before: LaunchFields) -> LaunchFields:
+    """The launch of a file that is opened: that of its first kernel. Folders of headers and the device stay."""
+    named = LaunchFields(path, grid=str(blocks_for(LENGTH)), block=str(BLOCK), includes=before.includes)
+    kernel = first_instance(kernels[0]) if kernels else ""
+    arguments = tuple(p.preset for p in parameters(kernels[0], kernel)) if kernels else ()
+    return replace(named, kernel=kernel, arguments=arguments, device=before.device)
+
+
+def given_in(fields: LaunchFields) -> tuple[str, ...]:
+    """The arrays of the window that are arguments: "input", "result"."""
+    kinds = {text.partition(":")[0] for text in fields.arguments}
+    return tuple(name for name in GIVEN if name in kinds)
+
+
+def request_of(
+    fields: LaunchFields, file: OwnFile, architecture: str, folder: str, given: Mapping[str, Given]
+) -> Request:
+    """The request of a launch. Raises ParamError, which names the field and what it takes."""
+    shared = fields.shared.strip() or "0"
+    if not (shared.isascii() and shared.isdigit()):
+        raise ParamError(f"Shared memory {shared!r} is no number of bytes; give 0 or more, such as 1024.")
+    return Request(
+        name=file.name,
+        texts=file.texts,
+        kernel=fields.kernel.strip() or None,
+        grid=extents(fields.grid.strip(), "Blocks"),
+        block=extents(fields.block.strip(), "Threads"),
+        arguments=_placed(fields),
+        folder=folder,
+        shared_bytes=int(shared),
+        defines=pairs(fields.defines, "Macros", "1"),
+        device=fields.device,
+        architecture=architecture,
+        given=given,
+    )
+
+
+def command_of(fields: LaunchFields, architecture: str, files: Mapping[str, str]) -> str:
+    """The command that launches the same; `files` are those of the window's arrays, saved with their types."""
+    parts = ["kernelscope", "xray", fields.path]
+    parts += ["--kernel", fields.kernel] if fields.kernel else []
+    parts += ["--grid", fields.grid, "--block", fields.block]
+    parts += ["--shared", fields.shared] if fields.shared.strip() not in ("", "0") else []
+    parts += _each("--arg", [files.get(text, text) for text in _placed(fields)])
+    parts += _each("--include", fields.folders) + _each("--define", fields.defines)
+    return joined([*parts, *(["--gpu", architecture] if fields.device == SIM else ["--device", fields.device])])
+
+
+def _placed(fields: LaunchFields) -> tuple[str, ...]:
+    """The arguments, in which files are those of the kernel file's folder."""
+    return tuple(os.path.join(fields.folder, text) if text.endswith(".npy") else text for text in fields.arguments)
 
 
 def _each(flag: str, texts: Sequence[str]) -> list[str]:

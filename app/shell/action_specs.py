@@ -338,7 +338,7 @@ _EDIT = (
         ("Ctrl+R",),
         QT_TRANSLATE_NOOP("Actions", "Set every parameter to its default"),
         separator=True,
-        do=lambda parts: parts.context.session.reset_params(),
+        do=handlers.reset_params,
     ),
 )
 ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *RUN, *VIEW, *PROBE, *HELP)

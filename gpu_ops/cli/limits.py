@@ -7,13 +7,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gpu_ops.errors import KernelFault, LimitReached
-from gpu_ops.own_kernels.checking import ADDRESSES, OWN_SECONDS
-from gpu_ops.own_kernels.watched import piece
-from gpu_ops.progress import Limit, limited
+from gpu_ops.errors import KernelFault
+from gpu_ops.own_kernels.kernel_process import MEBIBYTES, SECONDS, piece
+from gpu_ops.progress import Limit
 
-KERNEL_MIB = 2048.0
-"""MiB of memory that a user's kernel may add by default."""
 SHIPPED_SECONDS = 30.0
 """The default deadline of a shipped kernel."""
 
@@ -26,11 +23,9 @@ def has_reader() -> bool:
 @contextmanager
 def within_limits(args: argparse.Namespace, what: str, simulated: bool = True) -> Iterator[Limit]:
     """Inside the block, the flags limit the time and the memory of `what`; after two seconds a line on a terminal says
-    so. A kernel that fails, or does not end, on a GPU ends the process: the error names `what`. The driver of a GPU
-    reserves more addresses than any limit allows, so the system limits only the memory of `simulated` work.
-    """
-    mib, seconds = KERNEL_MIB if args.memory is None else args.memory, _seconds(args)
-    nbytes = int(mib * (1 << 20))
+    so. A kernel that fails, or does not end, on a GPU ends the process: the error names `what`. `simulated` is as in
+    `piece`."""
+    mib, seconds = MEBIBYTES if args.memory is None else args.memory, _seconds(args)
     limits = f"{seconds:g} s (--deadline) and {mib:g} MiB more memory (--memory)"
 
     def long() -> None:
@@ -38,13 +33,8 @@ def within_limits(args: argparse.Namespace, what: str, simulated: bool = True) -
             print(f"{what}: still running; it may take {limits}.", file=sys.stderr, flush=True)
 
     try:
-        with (
-            piece(what, seconds, nbytes + ADDRESSES if simulated else 0),
-            limited(Limit(seconds, nbytes, long, what)) as limit,
-        ):
+        with piece(what, seconds, mib, simulated=simulated, long=long) as limit:
             yield limit
-    except MemoryError:
-        raise LimitReached(f"{mib:g} MiB of memory", "--memory", what) from None
     except KernelFault as fault:
         raise KernelFault(f"{what}: {fault}") from None
 
@@ -52,7 +42,7 @@ def within_limits(args: argparse.Namespace, what: str, simulated: bool = True) -
 def _seconds(args: argparse.Namespace) -> float:
     """The deadline; timing with more samples takes longer."""
     is_own = args.kernel is not None or hasattr(args, "file")
-    default = OWN_SECONDS if is_own and not getattr(args, "careful", False) else SHIPPED_SECONDS
+    default = SECONDS if is_own and not getattr(args, "careful", False) else SHIPPED_SECONDS
     return default if args.deadline is None else float(args.deadline)
 
 
@@ -71,10 +61,10 @@ def add_limits(parser: argparse.ArgumentParser, what: str, more: str = "") -> ar
         "--deadline",
         type=positive,
         metavar="SECONDS",
-        help=f"time for compiling, and for the kernel on its device (default {OWN_SECONDS:g}; shipped kernels "
+        help=f"time for compiling, and for the kernel on its device (default {SECONDS:g}; shipped kernels "
         f"{SHIPPED_SECONDS:g})",
     )
     group.add_argument(
-        "--memory", type=positive, metavar="MIB", help=f"additional memory (default {KERNEL_MIB:g}{more})"
+        "--memory", type=positive, metavar="MIB", help=f"additional memory (default {MEBIBYTES:g}{more})"
     )
     return group

@@ -14,7 +14,16 @@ from functools import cached_property
 from threading import Lock
 
 from gpu_ops.devices.compile_process import make
-from gpu_ops.devices.kernel_source import check_files, code_of, flags_of, included_headers, is_shipped, read_source
+from gpu_ops.devices.kernel_source import (
+    HOST_HEADERS,
+    base_name,
+    check_files,
+    code_of,
+    flags_of,
+    included_headers,
+    is_shipped,
+    read_source,
+)
 from gpu_ops.devices.nvrtc import (
     CompileResult,
     Request,
@@ -99,10 +108,25 @@ class Compiled:
         """The kernel of that name. Raises KernelError, which names the kernels of the file."""
         symbol = self.symbols.get(name, name)
         if symbol not in self.entries:
-            names = ", ".join(self.entries) or "none"
-            declaration = f'extern "C" __global__ void {name}(…)'
+            found = [_readable(entry) for entry in self.entries]
+            names, declaration = ", ".join(found) or "none", f'extern "C" __global__ void {name}(…)'
+            same = [entry for entry in found if base_name(entry) == base_name(name)]
+            if len(same) > 1:
+                text = f"{self.source} has several kernels {name} ({', '.join(same)})"
+                raise KernelError(f"{text}; give each another name, or name one with its namespace.")
             raise KernelError(f'{self.source} has no kernel "{name}" (found: {names}); declare it {declaration}.')
         return replace(self.entries[symbol], name=name)
+
+
+def _readable(symbol: str) -> str:
+    """The name in C++ of a symbol, without parameters: _ZN1p1kEPf is p::k. One that C++ has not changed stays."""
+    match = re.match(r"_ZN?(?=\d)", symbol)
+    parts, rest = list[str](), symbol[match.end() :] if match else ""
+    while number := re.match(r"\d+", rest):
+        end = number.end() + int(number[0])
+        parts.append(rest[number.end() : end])
+        rest = rest[end:]
+    return "::".join(parts) or symbol
 
 
 def compile_kernel(
@@ -143,9 +167,10 @@ def request_of(
     instances: Sequence[str],
 ) -> Request:
     """The program for the compiler. Raises KernelError where a file includes what it must not."""
-    text, headers = read_source(source, edits), included_headers(source, edits)
+    known = {**HOST_HEADERS, **edits} if edits else edits
+    text, headers = read_source(source, known), included_headers(source, known)
     if edits:
-        check_files(source, edits)
+        check_files(source, known)
     target = architecture if assemble else architecture.replace("sm_", "compute_")
     flags = (f"-arch={target}", *FLAGS, *(ASSEMBLER_FLAGS if assemble else ()), *flags_of(text))
     flags += tuple(f"-D{k}={v}" for k, v in sorted(defines.items()))

@@ -54,6 +54,28 @@ FLAGS_OF_FILES = (
 accesses."""
 
 
+_INTEGERS = (("int8", "signed char"), ("int16", "short"), ("int32", "int"), ("int64", "long long"))
+_TYPES = "".join(f"typedef {c} {name}_t; typedef unsigned {c} u{name}_t;\n" for name, c in _INTEGERS)
+HOST_HEADERS: Mapping[str, str] = {
+    **dict.fromkeys(("assert.h", "cassert", "cmath", "cstdio", "cstdlib", "cstring", "cuda.h", "cuda_runtime.h"), "\n"),
+    **dict.fromkeys(("cuda_runtime_api.h", "device_launch_parameters.h", "math.h", "stdio.h", "stdlib.h"), "\n"),
+    "string.h": "\n",
+    **dict.fromkeys(("stdint.h", "cstdint"), _TYPES.replace("unsigned signed", "unsigned")),
+    **dict.fromkeys(
+        ("limits.h", "climits"),
+        "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n"
+        "#define UINT_MAX 4294967295u\n",
+    ),
+    **dict.fromkeys(
+        ("float.h", "cfloat"),
+        "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON 1.192092896e-07f\n"
+        "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_EPSILON 2.2204460492503131e-16\n",
+    ),
+}
+"""Headers of the host that kernel files include although device code needs little of them: NVRTC declares printf,
+assert and the mathematical functions itself, and has no headers of the system."""
+
+
 def kernel_files() -> list[str]:
     """Every shipped kernel file by its name, such as "mean1d/1_naive.cu"."""
     return sorted(p.relative_to(KERNELS).as_posix() for p in KERNELS.glob("*/*.cu"))

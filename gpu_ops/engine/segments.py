@@ -100,6 +100,11 @@ class SegmentPool:
             self._segments[segment.path.name] = segment
             return segment.path.name
 
+    def path(self, name: str) -> Path:
+        """The file of a segment. Raises KeyError if there is none."""
+        with self._lock:
+            return self._segments[name].path
+
     def hold(self, name: str) -> None:
         """Add a holder. Raises KeyError if the segment has none."""
         with self._lock:

@@ -22,6 +22,9 @@ FORMS = (
     "a number, DTYPE:NUMBER, CONTENT:DTYPE:SHAPE with CONTENT one of " + ", ".join(CONTENTS) + ", FILE.npy, null, "
     "struct:DTYPE=NUMBER,… or pointers:NAME,…"
 )
+GIVEN = ("input", "result")
+"""The arrays that the window gives to a launch, in the form NAME:DTYPE."""
+TRUTHS = {"true": "1", "false": "0"}
 MOST_ELEMENTS = 1 << 31
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 
@@ -43,10 +46,11 @@ class Argument:
         return self.array is not None or self.empty is not None or self.pointers is not None
 
 
-def parse(texts: Sequence[str], names: Sequence[str]) -> tuple[Argument, ...]:
+def parse(texts: Sequence[str], names: Sequence[str], given: Mapping[str, Array] = {}) -> tuple[Argument, ...]:
     """The arguments of a kernel whose parameters have these names; an argument may name itself, "x=zeros:float32:100".
-    Raises ParamError with the forms that are allowed, InputError for an NPY file."""
-    found = [_parse(text, names[place] if place < len(names) else "", place) for place, text in enumerate(texts)]
+    `given` are the arrays of GIVEN. Raises ParamError with the forms that are allowed, InputError for an NPY file."""
+    named = [names[place] if place < len(names) else "" for place in range(len(texts))]
+    found = [_parse(text, name, place, given) for place, (text, name) in enumerate(zip(texts, named, strict=True))]
     arrays = [a.name for a in found if a.is_array]
     for argument in found:
         for name in argument.pointers or ():
@@ -58,7 +62,7 @@ def parse(texts: Sequence[str], names: Sequence[str]) -> tuple[Argument, ...]:
     return tuple(found)
 
 
-def _parse(text: str, name: str, place: int) -> Argument:
+def _parse(text: str, name: str, place: int, given: Mapping[str, Array]) -> Argument:
     named = _NAMED.fullmatch(text)
     if named and not text.startswith("struct:"):
         name, text = named[1], named[2]
@@ -72,15 +76,28 @@ def _parse(text: str, name: str, place: int) -> Argument:
         return Argument(name, pointers=tuple(part.strip() for part in rest.split(",")))
     if kind == "struct":
         return Argument(name, scalar=_struct(rest, text))
+    if kind in given:
+        return Argument(name, array=converted(given[kind], rest, kind))
     if kind in CONTENTS:
         return _array(name, kind, rest, text, place)
     if kind in DTYPES and rest:
         return Argument(name, scalar=number(rest, np.dtype(kind), name))
     try:
-        complex(text)
+        complex(TRUTHS.get(text.lower(), text))
     except ValueError:
         raise ParamError(f"--arg {plain(text, 80)} cannot be read; give {FORMS}.") from None
     return Argument(name, text=text)
+
+
+def converted(array: Array, dtype: str, name: str) -> Array:
+    """An array in another type that holds all its values. Raises ParamError where that type does not."""
+    to = np.dtype(dtype if dtype in DTYPES else array.dtype)
+    if not np.can_cast(array.dtype, to):
+        raise ParamError(
+            f"The {name} is {array.dtype}, and {to} does not hold all its values; choose {array.dtype}, or convert it "
+            "first with the step Convert the type."
+        )
+    return np.ascontiguousarray(array, to)
 
 
 def _array(name: str, content: str, rest: str, text: str, place: int) -> Argument:
@@ -149,7 +166,7 @@ def number(text: str, dtype: np.dtype[Any], name: str) -> np.generic:
                     f"{plain(name, 60)}: {plain(text, 60)} does not fit {dtype}: {limits.min} to {limits.max}."
                 )
         elif dtype.kind == "b":
-            value = {"true": True, "false": False, "1": True, "0": False}[text.lower()]
+            value = bool(int(TRUTHS.get(text.lower(), text)))
         else:
             value = complex(text) if dtype.kind == "c" else float(text)
         made: np.generic = dtype.type(value)
@@ -165,6 +182,8 @@ def scalar_of(text: str, param: KernelParam, declared: str, name: str) -> np.gen
         raise ParamError(f"{name} is a pointer ({declared}); give an array, such as zeros:float32:1000, or null.")
     words = set(re.findall(r"\w+", declared))
     floats = {2: "float16", 4: "float32", 8: "float64"}
+    if "bool" in words and param.nbytes == 1:
+        return number(text, np.dtype(bool), name)
     is_float = param.type.startswith("f") or bool(words & {"float", "double", "half", "__half"})
     if not is_float and param.type.startswith("b") and not words & {"int", "unsigned", "short", "long", "char", "bool"}:
         is_float = not re.fullmatch(r"[-+]?(0x[0-9a-fA-F]+|\d+)", text)

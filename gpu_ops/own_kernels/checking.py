@@ -6,34 +6,32 @@ import hashlib
 import json
 import math
 import os
-import queue
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
-from gpu_ops import __version__, processes
-from gpu_ops.counters import value_of
+from gpu_ops import __version__
+from gpu_ops.counters import FIGURES, value_of
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import open_device
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.nvrtc import supported_architectures
-from gpu_ops.errors import DeviceError, KernelError, KernelscopeError, ParamError, plain, shortened
+from gpu_ops.errors import DeviceError, KernelError, ParamError, plain, shortened
 from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import sample
 from gpu_ops.own_kernels.gate import broken, conditions
+from gpu_ops.own_kernels.kernel_process import MEBIBYTES, SECONDS, KernelProcess, Outcome, piece
 from gpu_ops.own_kernels.sources import with_own_name
-from gpu_ops.own_kernels.watched import GRACE
-from gpu_ops.progress import Limit, limited
+from gpu_ops.progress import Limit
 from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.types import Filter, Run, Variant
 
 COMPARED = ("global_load_sectors", "global_store_sectors", "bank_conflicts", "divergent_branches", "warp_instructions")
-"""The counters of a report, per element of the result."""
+"""The counters of a report, per element of the result, and figures, which are ratios already."""
 SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
     "signal": ("noise", {"length": 4096}),
     "image": ("noise_image", {"size": "64x64"}),
@@ -41,11 +39,6 @@ SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
 """The input of the counters, for each kind."""
 MOST_FINDINGS = 5
 MOST_WRONG = 10
-OWN_SECONDS = 6.0
-"""The default deadline of a user's kernel: with the start of the process the answer comes within ten seconds."""
-MiB = 1 << 20
-ADDRESSES = 2 << 30
-"""Bytes of addresses that libraries reserve without using them."""
 Limited = Callable[[str], AbstractContextManager[Limit]]
 
 
@@ -146,8 +139,8 @@ class Check:
     filter: str
     variant: str
     architecture: str = ARCHITECTURES[0]
-    seconds: float = OWN_SECONDS
-    mebibytes: float = 2048.0
+    seconds: float = SECONDS
+    mebibytes: float = MEBIBYTES
     gate: str = ""
     contract: bool = True
 
@@ -159,16 +152,15 @@ class Check:
         parts = (__version__, self.filter, self.variant, self.architecture, *how, *shipped, text)
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
-    def verdict(self, name: str, text: str, begin: Callable[[str], None] = lambda what: None) -> Verdict:
-        """Check one file in this process; `begin` is called before each piece of work that has the limits."""
+    def verdict(self, name: str, text: str) -> Verdict:
+        """Check one file in this process."""
         filter = FILTERS.find(self.filter)
         variant = filter.variant(self.variant)
         file, hash = variant.kernels[0], self.key(text)
         device = f"sim:{self.architecture}"
 
         def within(what: str) -> AbstractContextManager[Limit]:
-            begin(what)
-            return limited(Limit(self.seconds, int(self.mebibytes * MiB), what=f"{name}: {what}"))
+            return piece(f"{plain(name)}: {what}", self.seconds, self.mebibytes)
 
         def own(text: object) -> str:
             return shortened(with_own_name(text, file, name))
@@ -210,51 +202,49 @@ def check_of(filter: str, variant: str | None = None, architecture: str = ARCHIT
 
 
 def _per_output(x: XRay) -> dict[str, float]:
-    return {id: round((value_of(id, x.totals) or 0) / x.outputs, 6) for id in COMPARED}
+    values = {id: value_of(id, x.totals) or 0 for id in COMPARED}
+    return {id: round(value if id in FIGURES else value / x.outputs, 6) for id, value in values.items()}
 
 
 def check_files(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterator[Verdict]:
     """Check files by name, `jobs` at a time (0: one for each processor), each in a process that is ended at its limits.
     Verdicts come as they are ready; files of one text are checked once."""
     waiting, same = _grouped(texts)
-    workers: dict[str, processes.LineProcess] = {}
-    idle: list[processes.LineProcess] = []
-    begun: dict[str, _Begun] = {}
+    busy: dict[str, KernelProcess] = {}
+    idle: list[KernelProcess] = []
     jobs = jobs or os.cpu_count() or 1
     try:
-        while waiting or workers:
-            while waiting and len(workers) < jobs:
+        while waiting or busy:
+            while waiting and len(busy) < jobs:
                 name = waiting.pop(0)
-                workers[name] = worker = idle.pop() if idle else processes.LineProcess(SERVE)
-                worker.send({"check": asdict(check), "name": name, "text": texts[name]})
-                begun[name] = _Begun("the start", time.monotonic() + START_SECONDS)
-            for name, worker in list(workers.items()):
-                verdict = _answer(worker, check, name, texts[name], begun)
-                if verdict is None:
+                busy[name] = process = idle.pop() if idle else KernelProcess(WORK)
+                process.start({"check": asdict(check), "name": name, "text": texts[name]}, plain(name))
+            for name, process in list(busy.items()):
+                outcome = process.poll(POLL)
+                if outcome is None:
                     continue
-                del workers[name]
-                if worker.usable:
-                    idle.append(worker)
-                else:
-                    worker.end()  # closes its pipes
+                idle.append(busy.pop(name))
+                verdict = _verdict(outcome, name, check.key(texts[name]))
                 for other in same[name]:
-                    yield Verdict(**{**asdict(verdict), "file": other, "text": verdict.text.replace(name, other)})
+                    yield replace(verdict, file=other, text=verdict.text.replace(name, other))
     finally:
-        for worker in (*workers.values(), *idle):
-            worker.end()
+        for process in (*busy.values(), *idle):
+            process.close()
 
 
-class _Begun(NamedTuple):
-    """The piece of work that a process has begun, and when it must have ended."""
-
-    what: str
-    end: float
-
-
-START_SECONDS = 60.0
-"""Seconds that a process may take to start."""
 POLL = 0.02
-SERVE = "from gpu_ops.own_kernels.checking import serve; serve()"
+WORK = "gpu_ops.own_kernels.checking:work"
+
+
+def work(request: dict[str, Any]) -> dict[str, Any]:
+    """The verdict on a file, in a process for it."""
+    return asdict(Check(**request["check"]).verdict(request["name"], request["text"]))
+
+
+def _verdict(outcome: Outcome, name: str, hash: str) -> Verdict:
+    if outcome.result is None:
+        return Verdict(name, hash, "failed", "no case ran", outcome.reason)
+    return Verdict(**{**outcome.result, "findings": tuple(outcome.result["findings"])})
 
 
 def _grouped(texts: Mapping[str, str]) -> tuple[list[str], dict[str, list[str]]]:
@@ -263,29 +253,6 @@ def _grouped(texts: Mapping[str, str]) -> tuple[list[str], dict[str, list[str]]]
     for name, text in texts.items():
         groups.setdefault(text, []).append(name)
     return [names[0] for names in groups.values()], {names[0]: names for names in groups.values()}
-
-
-def _answer(
-    worker: processes.LineProcess, check: Check, name: str, text: str, begun: dict[str, _Begun]
-) -> Verdict | None:
-    """The verdict of a process; None while it works."""
-    what, end = begun[name]
-    try:
-        answer = worker.answers.get(timeout=POLL)
-    except queue.Empty:
-        if time.monotonic() < end:
-            return None
-        worker.end()
-        reason = f"{plain(name)}: {what} took more than {check.seconds:g} s; --deadline allows more."
-    else:
-        if answer is None:
-            reason = f"{plain(name)}: its process ended {worker.exit_reason()} ({what})."
-        elif "begun" in answer:
-            begun[name] = _Begun(answer["begun"], time.monotonic() + check.seconds + GRACE)
-            return None
-        else:
-            return Verdict(**{**answer, "findings": tuple(answer["findings"])})
-    return Verdict(name, check.key(text), "failed", "no answer", reason)
 
 
 def kept(report: Mapping[str, Any], check: Check, texts: Mapping[str, str]) -> dict[str, Verdict]:
@@ -307,29 +274,3 @@ def report_of(check: Check, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         **{k: v for k, v in asdict(check).items() if k in ("filter", "variant", "architecture") or k == "gate" and v},
         "files": json.loads(json.dumps([asdict(v) for v in sorted(verdicts, key=lambda v: v.file)])),
     }
-
-
-# In that process
-
-
-def serve() -> None:
-    """Answer requests until the caller is gone."""
-    requests, answers = processes.serving()
-    while True:
-        request = requests.get()
-        check, name, text = Check(**request["check"]), request["name"], request["text"]
-        processes.limit_memory(int(check.mebibytes * MiB) + ADDRESSES)
-
-        def begin(what: str) -> None:
-            processes.send(answers, {"begun": what})
-
-        try:
-            verdict = check.verdict(name, text, begin)
-        except Exception as error:  # whatever it is ends this file alone
-            reason = f"{type(error).__name__}: {error}"
-            if isinstance(error, KernelscopeError):
-                reason = str(error)
-            elif isinstance(error, MemoryError):
-                reason = f"{name} took more than {check.mebibytes:g} MiB of memory; --memory allows more."
-            verdict = Verdict(name, check.key(text), "failed", "no case ran", shortened(reason))
-        processes.send(answers, asdict(verdict))

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.coalescing import Rule
+from gpu_ops.devices.compiler import KernelParam
 from gpu_ops.devices.cuda.prepare import address
 from gpu_ops.devices.kernel_source import header_fields
 from gpu_ops.devices.sim.device import SimDevice
@@ -17,6 +18,7 @@ from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.errors import KernelError, ParamError, counted
 from gpu_ops.explaining.xray import XRay, kernels_of
 from gpu_ops.own_kernels.arguments import Argument, names_of, parse, scalar_of
+from gpu_ops.own_kernels.presets import Parameter, parameters
 from gpu_ops.own_kernels.sources import Declared, OwnFile
 from gpu_ops.plan import Device, Launch, Plan
 from gpu_ops.running.timing import RULES, measure_interleaved
@@ -30,7 +32,7 @@ Extents = tuple[int, int, int]
 class OwnLaunch:
     """A launch: `kernel` as C++ names it (None: the only one of the file), blocks and threads as (x, y, z), bytes of
     dynamic shared memory, defines of the compilation, and the arguments as text: see `arguments`. `symbols` are the
-    contents of __constant__ variables, as text too."""
+    contents of __constant__ variables, as text too; `given` are arrays that arguments may name."""
 
     file: OwnFile
     kernel: str | None
@@ -40,6 +42,7 @@ class OwnLaunch:
     shared_bytes: int = 0
     defines: Mapping[str, str] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def declared(self) -> Declared:
@@ -128,7 +131,9 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], lis
         expected = ", ".join(declared.params)
         takes = counted(len(params), "argument")
         raise ParamError(f"{declared.name} takes {takes} ({expected}); --arg gives {len(own.arguments)}.")
-    arguments = parse(own.arguments, names_of(declared.params))
+    arguments = parse(own.arguments, names_of(declared.params), own.given)
+    for argument, param, preset in zip(arguments, params, parameters(declared, own.kernel or ""), strict=True):
+        _check_fit(argument, param, preset)
     arrays: dict[str, Any] = {}
     for argument in sorted((a for a in arguments if a.is_array), key=lambda a: a.pointers is not None):
         arrays[argument.name] = _array(argument, arrays, device)
@@ -141,6 +146,21 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], lis
     with_numbers = [a for a in arguments if a.is_array and a.pointers is None]
     filled = [a.name for a in with_numbers if a.array is not None]
     return launch, {a.name: arrays[a.name] for a in with_numbers}, filled
+
+
+def _check_fit(argument: Argument, param: KernelParam, parameter: Parameter) -> None:
+    """Raises ParamError for an array in place of a number, and for one of another type than the kernel declares."""
+    what = f"{argument.name} is declared {parameter.declaration}"
+    if argument.is_array and not parameter.pointer and param.type != "ptr" and param.nbytes != 8:
+        raise ParamError(f"{what}, which is no pointer; give a number, such as 1000.")
+    dtype = argument.array.dtype if argument.array is not None else argument.empty[1] if argument.empty else None
+    if dtype is None or not parameter.holds or dtype.kind == "V":
+        return
+    wanted = np.dtype(parameter.holds)
+    kinds = {kind: "integer" if kind in "iub" else kind for kind in (dtype.kind, wanted.kind)}
+    same = kinds[dtype.kind] == kinds[wanted.kind] and dtype.itemsize == wanted.itemsize
+    if not same and not (wanted.kind == "c" and dtype.kind == "f" and 2 * dtype.itemsize == wanted.itemsize):
+        raise ParamError(f"{what}, and the array is {dtype}; give an array of {wanted}.")
 
 
 def _contents(name: str, text: str) -> Array:

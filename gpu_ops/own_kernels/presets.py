@@ -23,6 +23,7 @@ C_TYPES: Mapping[str, str] = {
     **{"float2": "complex64", "cuFloatComplex": "complex64", "double2": "complex128"},
 }
 """The dtype of a type of CUDA C."""
+LONG = ("long", "unsigned long", "long int")
 _QUALIFIERS = re.compile(r"\b(?:const|volatile|__restrict__|__restrict|restrict|struct|std::)\b|\bstd::")
 _LENGTHS = re.compile(r"n|.*(?:len|length|size|count|num|elements).*|n[a-z_]+|.*_n", re.I)
 
@@ -39,6 +40,15 @@ class Parameter:
     written: bool
 
     @property
+    def holds(self) -> str:
+        """The dtype of the elements that a pointer points to; "" where it is not sure: of a template, of a pointer to
+        pointers, or of long, which is not the same on all systems."""
+        what = " ".join(_QUALIFIERS.sub(" ", self.declaration.split("*")[0].split("[")[0]).split())
+        named = self.name if self.declaration.count("*") == 0 else ""
+        kind = " ".join(what.removesuffix(named).split())
+        return C_TYPES.get(kind, "") if self.pointer and self.declaration.count("*") < 2 and kind not in LONG else ""
+
+    @property
     def preset(self) -> str:
         """The argument's text at first, as --arg takes it: an input is random, an output is zero."""
         if self.pointer:
@@ -46,6 +56,11 @@ class Parameter:
         if self.dtype.startswith(("int", "uint")) and _LENGTHS.fullmatch(self.name):
             return str(LENGTH)
         return "1"
+
+
+def first_instance(declared: Declared) -> str:
+    """A kernel as C++ names it: of a template its instance for float."""
+    return f"{declared.name}<float>" if declared.template else declared.name
 
 
 def parameters(declared: Declared, instance: str = "") -> tuple[Parameter, ...]:

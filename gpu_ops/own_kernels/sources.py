@@ -8,33 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from gpu_ops.devices.kernel_source import base_name, code_of, header_files
+from gpu_ops.devices.kernel_source import HOST_HEADERS, base_name, code_of, header_files
 from gpu_ops.errors import InputError, KernelError, ParamError, plain
 from gpu_ops.io.regular import require_regular
 
 LARGEST_KERNEL = 1 << 20
 """The largest kernel file in bytes."""
 MOST_HEADERS = 200
-_INTEGERS = (("int8", "signed char"), ("int16", "short"), ("int32", "int"), ("int64", "long long"))
-_TYPES = "".join(f"typedef {c} {name}_t; typedef unsigned {c} u{name}_t;\n" for name, c in _INTEGERS)
-HOST_HEADERS: Mapping[str, str] = {
-    **dict.fromkeys(("assert.h", "cassert", "cmath", "cstdio", "cstdlib", "cstring", "cuda.h", "cuda_runtime.h"), ""),
-    **dict.fromkeys(("cuda_runtime_api.h", "device_launch_parameters.h", "math.h", "stdio.h", "stdlib.h"), ""),
-    "string.h": "",
-    **dict.fromkeys(("stdint.h", "cstdint"), _TYPES.replace("unsigned signed", "unsigned")),
-    **dict.fromkeys(
-        ("limits.h", "climits"),
-        "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n"
-        "#define UINT_MAX 4294967295u\n",
-    ),
-    **dict.fromkeys(
-        ("float.h", "cfloat"),
-        "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON 1.192092896e-07f\n"
-        "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_EPSILON 2.2204460492503131e-16\n",
-    ),
-}
-"""Headers of the host that kernel files include although device code needs little of them: NVRTC declares printf,
-assert and the mathematical functions itself, and has no headers of the system."""
 
 
 class Declared(NamedTuple):
@@ -92,13 +72,20 @@ def read_kernel(path: str | Path) -> str:
     except OSError as error:
         reason = str(error.strerror)
     except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is no UTF-8"
+        reason = f"{_place(data, error.start)} is no UTF-8"
     else:
         reason = f"it is larger than {LARGEST_KERNEL >> 10} KiB" if len(data) > LARGEST_KERNEL else ""
-        reason = reason or ("it has a null character" if "\0" in text else "" if text.strip() else "it is empty")
+        if 0 in data:
+            reason = reason or f"{_place(data, data.index(0))} is a null character"
+        reason = reason or ("" if text.strip() else "it is empty")
         if not reason:
             return text
     raise InputError(f"{plain(path)} cannot be read as CUDA C ({reason}); give a text file, such as mine.cu.")
+
+
+def _place(data: bytes, at: int) -> str:
+    """A byte by its line and column, both from 1: "the byte 0xe4 in line 1, column 4"."""
+    return f"the byte 0x{data[at]:02x} in line {data.count(10, 0, at) + 1}, column {at - data.rfind(10, 0, at)}"
 
 
 def with_own_name(text: object, shipped: str, name: str) -> str:
@@ -122,7 +109,7 @@ def read_file(path: str | Path, folders: Sequence[str | Path] = ()) -> OwnFile:
             file = next((f for folder in folders if (f := _inside(Path(folder), wanted))), None)
             text = read_kernel(file) if file else HOST_HEADERS.get(wanted)
             if text is not None:
-                texts[wanted] = text or "\n"
+                texts[wanted] = text
                 waiting.append(text)
             if len(texts) > MOST_HEADERS:
                 raise KernelError(f"{plain(name)} includes more than {MOST_HEADERS} headers; name fewer folders.")

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from gpu_ops.own_kernels.kernel_process import KernelProcess
+from gpu_ops.own_kernels.launches import WORK, Request
 from gpu_ops.own_kernels.launching import OwnLaunch, measure, simulate
 from gpu_ops.own_kernels.sources import OwnFile
 
@@ -30,3 +35,23 @@ def test_a_template_with_a_structure_pointers_and_constants(cuda: str) -> None:
     assert found.changed == counted.changed == {"y"}
     assert np.array_equal(found.outputs["y"], counted.outputs["y"]) and found.outputs["y"].any()
     assert found.timing is not None and 0 < found.timing.median < 1e-3
+
+
+def test_a_launch_of_the_window_is_timed_there_and_counted_beside_it(cuda: str, tmp_path: Path) -> None:
+    text = (
+        "__global__ void twice(const float* x, float* y, int n)\n"
+        "{ int i = blockIdx.x * 256 + threadIdx.x; if (i < n) y[i] = 2 * x[i]; }\n"
+    )
+    arguments = ("random:float32:1000", "zeros:float32:1000", "1000")
+    request = Request("own.cu", {"own.cu": text}, None, (4, 1, 1), (256, 1, 1), arguments, str(tmp_path), device=cuda)
+    process = KernelProcess(WORK)
+    try:
+        process.start(asdict(request), "own.cu")
+        outcome = process.poll(120)
+    finally:
+        process.close()
+    assert outcome is not None and outcome.result is not None, outcome
+    assert outcome.result["content"]["totals"]["global_load_sectors"] == 125 and not outcome.result["uncounted"]
+    assert 0 < outcome.result["time"]["median"] < 1e-3 and outcome.result["time"]["clock"] == "cuda-event"
+    assert outcome.result["arrays"]["y"]["differs"] == 0 and outcome.result["arrays"]["y"]["changed"]
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), 2 * np.load(tmp_path / "x.npy"))

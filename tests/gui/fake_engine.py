@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,7 @@ class FakeEngine(QObject):
     def __init__(self, parent: None = None, client: None = None, early: None = None) -> None:
         super().__init__()
         self.jobs, self.arrays, self.asked, self.devices = 0, {}, [], ()
+        self.held, self.folder = [], TemporaryDirectory()
 
     def next_job(self) -> int:
         self.jobs += 1
@@ -69,7 +72,17 @@ class FakeEngine(QObject):
     def array(self, shared: SharedArray) -> np.ndarray:
         return self.arrays[shared.segment]
 
-    def release(self, segment: str) -> None: ...
+    def path(self, shared: SharedArray) -> str:
+        file = Path(self.folder.name) / shared.segment
+        self.arrays[shared.segment].tofile(file)
+        return str(file)
+
+    def hold(self, segment: str) -> None:
+        self.held.append(segment)
+
+    def release(self, segment: str) -> None:
+        if segment in self.held:
+            self.held.remove(segment)
 
     def cancel(self, job: int, kill: bool = True) -> None:
         self.answered.emit(Finished(job, cancelled=True))

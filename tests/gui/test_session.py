@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 from app.models.experiment.change import Change
 from app.models.experiment.history import MOST, MOST_INPUTS
 from app.models.experiment.session import Session
+from app.views.window.handlers import reset_params
 from gpu_ops import FILTERS, KernelscopeError, from_array
 from gpu_ops.engine.shared import SharedArray, SharedInput, Statistics
 from gpu_ops.params import Param
@@ -240,7 +243,7 @@ def test_the_past_is_bounded(qtbot) -> None:
 def test_parameters_are_reset_to_their_defaults(qtbot) -> None:
     session = Session()
     session.set_params({"window": 21, "border": "zero"})
-    session.reset_params()
+    reset_params(SimpleNamespace(context=SimpleNamespace(session=session)))
     assert session.choice.params == {"window": 5, "border": "reflect"}
 
 

@@ -35,11 +35,19 @@ def test_a_right_kernel_and_wrong_ones(few_cases: None) -> None:
     right = CHECK.verdict("mine.cu", FILES["right.cu"])
     assert (right.status, right.cases, right.text, right.findings) == ("right", "6 of 6 cases right", "", ())
     assert right.counters == right.shipped and right.counters and right.counters["global_load_sectors"] > 0
+    assert right.counters["bank_conflicts"] == 1, "a ratio is no count for each element"
     wrong = CHECK.verdict("mine.cu", FILES["barrier.cu"])
     assert wrong.status == "wrong" and wrong.text.startswith("mine.cu:32: read-after-write hazard: ")
     assert "no __syncthreads() in between" in wrong.text and "mean1d/3_shared.cu" not in str(wrong)
     failed = CHECK.verdict("mine.cu", FILES["nonsense.cu"])
     assert failed.status == "failed" and "mine.cu does not compile: mine.cu:1:1: error" in failed.text
+
+
+def test_headers_of_the_host_are_there_as_for_a_launch(few_cases: None) -> None:
+    text = "#include <cstdint>\n#include <stdio.h>\n#include <math.h>\n" + SHIPPED + "\n__device__ uint8_t more;\n"
+    assert CHECK.verdict("mine.cu", text).status == "right"
+    failed = CHECK.verdict("mine.cu", "#include <vector>\n" + SHIPPED)
+    assert failed.status == "failed" and "vector" in failed.text
 
 
 def test_a_kernel_that_is_often_wrong_is_not_tried_with_all_cases(
@@ -79,33 +87,22 @@ def test_files_in_processes_of_their_own() -> None:
     assert kept(report, replace(CHECK, architecture="sm_90"), FILES) == {}
 
 
+ADVICE = "Look for very large arrays, tables and output."
+
+
 def test_a_process_that_dies_ends_its_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "SERVE", "import os; input(); os._exit(7)")
+    monkeypatch.setattr(checking, "WORK", "works:die")
     found = {v.file: v for v in check_files(CHECK, {"a.cu": "a", "b.cu": "b"}, jobs=1)}
     assert {name: v.text for name, v in found.items()} == {
-        name: f"{name}: its process ended with code 7 (the start)." for name in ("a.cu", "b.cu")
+        name: f"{name} ended its process with code 7. {ADVICE}" for name in ("a.cu", "b.cu")
     }
 
 
-STUCK = """
-from gpu_ops import processes
-requests, answers = processes.serving()
-name = requests.get()["name"]
-processes.send(answers, {"begun": "case 1"})
-if name == "a.cu":
-    import re
-    re.match("(a*)*b", "a" * 60)  # keeps the interpreter's lock, as some calls of libraries do
-import os
-os._exit(3)
-"""
-
-
 def test_a_process_that_hears_nothing_is_ended_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "SERVE", STUCK)
-    monkeypatch.setattr(checking, "GRACE", 0.0)
-    found = {v.file: v.text for v in check_files(replace(CHECK, seconds=0.5), {"a.cu": "a", "b.cu": "b"}, jobs=1)}
+    monkeypatch.setattr(checking, "WORK", "works:misbehave")
+    found = {v.file: v.text for v in check_files(CHECK, {"a.cu": "a", "b.cu": "b"}, jobs=1)}
     assert found["a.cu"] == "a.cu: case 1 took more than 0.5 s; --deadline allows more."
-    assert found["b.cu"] == "b.cu: its process ended with code 3 (case 1)."
+    assert found["b.cu"] == f"b.cu: case 1 ended its process with code 3. {ADVICE}"
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,7 +116,14 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
             asked.append(name)
             status = "right" if text == "a" else "wrong"
             yield Verdict(
-                name, check.key(text), status, "5 of 6 cases right", "" if text == "a" else "why", (), counts, counts
+                name,
+                check.key(text),
+                status,
+                "5 of 6 cases right",
+                "" if text == "a" else "why",
+                () if text == "a" else ("why",),
+                counts,
+                counts,
             )  # type: ignore[arg-type]
 
     monkeypatch.setattr("gpu_ops.cli.own.check.check_files", verdicts)
@@ -129,6 +133,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     said = capsys.readouterr().out
     assert "1 of 2 right (mean1d shared, sm_75)" in said and "b<i>.cu  5 of 6 cases right: why" in said
     page = (tmp_path / "r.html").read_text()
+    assert "simulated GPU of sm_75; at most 6 s and 2048 MiB" in page and page.count(">why<") == 1
     assert "b&lt;i&gt;.cu" in page and "<i>" not in page and "1 of 2 right" in page
     assert len(asked) == 2 and main([*command, *files]) == 3 and len(asked) == 2  # nothing is checked twice
     (tmp_path / "b<i>.cu").write_text("a")
@@ -142,6 +147,20 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     ):
         assert main(wrong) == 2
         assert words in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_read_keeps_no_other_from_being_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = lambda check, texts, jobs: (Verdict(n, check.key(t), "right", "all", "") for n, t in texts.items())  # noqa: E731
+    monkeypatch.setattr("gpu_ops.cli.own.check.check_files", right)
+    for name, data in (("a.cu", b"// \xe4"), ("b.cu", b""), ("c.cu", b"// fine")):
+        (tmp_path / name).write_bytes(data)
+    report = tmp_path / "r.json"
+    assert main(["check", "mean1d", str(tmp_path / "*.cu"), "--json", str(report)]) == 3
+    said = capsys.readouterr().out
+    assert said.count("FAILED") == 2 and "line 1, column 4 is no UTF-8" in said and "1 of 3 right" in said
+    assert [f["status"] for f in json.loads(report.read_text())["files"]] == ["failed", "failed", "right"]
 
 
 def test_a_summary_counts_what_did_not_run() -> None:

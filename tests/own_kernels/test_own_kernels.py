@@ -239,3 +239,77 @@ def test_an_array_without_contents_counts_as_changed_whatever_its_memory_had_bef
     own = OwnLaunch(read_file(tmp_path / "same.cu"), None, (1, 1, 1), (1, 1, 1), ("ones:int32:1", "empty:int32:1"))
     for _ in range(2):  # the second time the memory may have the result of the first
         assert simulate(own).changed == {"y"}
+
+
+@pytest.mark.parametrize(
+    "text, name, words",
+    [
+        (
+            "namespace p { G k(I* x) {} } namespace q { G k(I* x) {} }",
+            "k",
+            "has several kernels k (p::k, q::k); give each",
+        ),
+        ("G k(I* x) {}\nG k(float* x) {}", "k", "has several kernels k (k, k); give each another name"),
+        ("G k(I* x) { *x = 1 }", "k", 'a.cu:1:36: error: expected a ";"'),
+        ("G a(I* x) {} G b(I* x) {}", None, "a.cu has several kernels; choose one with --kernel: a, b."),
+        ("G a(I* x) {}", "b", "a.cu has no kernel b; choose one with --kernel: a."),
+        ('\n#include "none.h"\nG k(I* x) {}', "k", "a.cu:2:"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_one_sentence(text: str, name: str | None, words: str) -> None:
+    file = OwnFile("a.cu", {"a.cu": text.replace("G", "__global__ void").replace("I", "int")})
+    with pytest.raises((ParamError, KernelError)) as caught:
+        simulate(OwnLaunch(file, name, (1, 1, 1), (1, 1, 1), ("zeros:int32:1",)))
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "declared, argument, words",
+    [
+        (
+            "const float* x",
+            "zeros:uint8:4",
+            "x is declared const float * x, and the array is uint8; give an array of float32.",
+        ),
+        ("unsigned char x[]", "zeros:float32:4", "and the array is float32; give an array of uint8."),
+        ("int x", "zeros:int32:4", "x is declared int x, which is no pointer; give a number, such as 1000."),
+        ("unsigned* x", "zeros:int32:4", ""),
+        ("float2* x", "zeros:float32:4", ""),
+        ("const bool* x", "zeros:uint8:4", ""),
+        ("long* x", "zeros:int64:4", ""),
+        ("void* x", "zeros:uint8:4", ""),
+        ("float* const* x", "pointers:null", ""),
+    ],
+)
+def test_an_array_has_the_type_that_the_kernel_declares(declared: str, argument: str, words: str) -> None:
+    file = OwnFile("a.cu", {"a.cu": f"__global__ void k({declared}) {{}}"})
+    own = OwnLaunch(file, None, (1, 1, 1), (1, 1, 1), (argument,))
+    if not words:
+        simulate(own)
+        return
+    with pytest.raises(ParamError) as caught:
+        simulate(own)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "data, words",
+    [
+        (b"// a\n// \xe4", "the byte 0xe4 in line 2, column 4 is no UTF-8"),
+        (b"// a\nint\0 b;", "the byte 0x00 in line 2, column 4 is a null character"),
+        (b"//" + b" " * (1 << 20), "it is larger than 1024 KiB"),
+        (b" \n", "it is empty"),
+    ],
+)
+def test_a_file_that_is_no_text_is_said_with_its_place(data: bytes, words: str, tmp_path: Path) -> None:
+    (tmp_path / "a.cu").write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        read_file(tmp_path / "a.cu")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("text, value", [("true", 1), ("False", 0), ("1", 1), ("0", 0)])
+def test_a_truth_is_true_or_false(text: str, value: int) -> None:
+    file = OwnFile("a.cu", {"a.cu": "__global__ void k(int* out, bool on) { *out = on ? 1 : 0; }"})
+    own = OwnLaunch(file, None, (1, 1, 1), (1, 1, 1), ("ones:int32:1", text))
+    assert simulate(own).outputs["out"].tolist() == [value]

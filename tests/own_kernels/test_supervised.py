@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import signal
 import subprocess
 import sys
@@ -12,9 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpu_ops.cli.own import supervised
-from gpu_ops.errors import LimitReached
-from gpu_ops.own_kernels import watched
-from gpu_ops.own_kernels.watched import Watch, piece
+from gpu_ops.errors import STOPPED
 
 KERNEL = 'extern "C" __global__ void k(int* a) { a[threadIdx.x] = 1; }'
 
@@ -48,45 +44,34 @@ def test_only_commands_with_kernels_have_a_child(monkeypatch: pytest.MonkeyPatch
     assert called[5:] == ["child"] * 3
 
 
-def _stuck(connection: object, argv: list[str]) -> None:
-    watched.be_watched(connection)  # type: ignore[arg-type]
-    with piece("a.cu on sim", 0.2):
-        if argv[0] == "crash":
-            os.kill(os.getpid(), signal.SIGSEGV)
-        while True:
-            pass
+ADVICE = "Look for very large arrays, tables and output."
 
 
 @pytest.mark.parametrize(
-    "what, words",
+    "what, code, words",
     [
-        ("spin", "a.cu on sim took more than 0.2 s; --deadline allows more."),
-        ("crash", "a.cu on sim ended its process by SIGSEGV. Look for very large arrays, tables and output."),
+        ("spin", 2, "kernelscope: spin: case 1 took more than 0.5 s; --deadline allows more.\n"),
+        ("crash", 2, f"kernelscope: crash: case 1 ended its process by signal 11. {ADVICE}\n"),
+        ("right", 4, ""),
     ],
 )
 def test_a_child_that_does_not_answer_is_ended_and_one_that_crashes_is_said(
-    what: str, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    what: str, code: int, words: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(supervised, "_serve", _stuck)
-    monkeypatch.setattr(watched, "GRACE", 0.0)
-    monkeypatch.setattr(supervised, "WITH_KERNELS", ("spin", "crash"))
-    assert supervised.main([what, "--kernel"]) == 2
-    assert capsys.readouterr().err == f"kernelscope: {words}\n"
-    assert not multiprocessing.active_children()
+    monkeypatch.setattr(supervised, "WORK", "works:command")
+    monkeypatch.setattr(supervised, "WITH_KERNELS", ("spin", "crash", "right"))
+    assert supervised.main([what, "--kernel"]) == code
+    said = capfd.readouterr()
+    assert (said.out, said.err) == ("It begins.\n", words)
 
 
-def test_a_watch_ends_with_the_piece() -> None:
-    ours, theirs = multiprocessing.Pipe()
-    watch = Watch(ours)
-    for message in (("one", 0.0), None, ("two", -2.0)):
-        theirs.send(message)
-        assert watch.listen()
-    with pytest.raises(LimitReached, match="^two took more than -2 s"):
-        watch.listen()
-    theirs.close()
-    ours.close()
-
-
-def test_nothing_changes_where_nobody_watches() -> None:
-    with piece("what", 0.0, 1):
-        bytearray(1 << 24)
+def test_a_signal_to_the_command_stops_the_child(tmp_path: Path) -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from gpu_ops.cli.own import supervised; "
+        "supervised.WORK = 'works:command'; supervised.WITH_KERNELS = ('slow',); "
+        "sys.exit(supervised.main(['slow', '--kernel']))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as command:
+        assert command.stdout is not None and command.stdout.readline() == "It begins.\n"
+        command.send_signal(signal.SIGTERM)
+        assert command.wait(20) == STOPPED and command.stdout.read() == ""  # the child has closed its output too

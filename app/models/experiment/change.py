@@ -36,7 +36,7 @@ class Change:
 
     def __bool__(self) -> bool:
         parts = self.input, self.experiment, self.steps, self.device, self.baseline, self.output, self.undo
-        return any(parts) or self.originals or self.differences or self.board
+        return any(parts) or self.originals or self.differences or self.board or self.own
 
     @property
     def opened(self) -> bool:
@@ -81,6 +81,11 @@ class Change:
     def board(self) -> bool:
         """Results are laid out or compared in another way."""
         return self.before.choice.board != self.after.choice.board
+
+    @property
+    def own(self) -> bool:
+        """The launch of a kernel from elsewhere is described in another way."""
+        return self.before.choice.own != self.after.choice.own
 
     @property
     def steps(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from app.models.experiment.board import Board
 from app.models.experiment.differences import DifferenceOf
+from app.models.experiment.launch_fields import LaunchFields
 from app.models.experiment.pin import Pin
 from app.models.experiment.steps import Steps
 from gpu_ops import FILTERS
@@ -26,7 +27,7 @@ class Choice:
     """One state of everything that undo restores. `input` is the number of the original that the choice belongs to: a
     result that replaces the input has its own number. `pins` are results that keep their settings. `differences` are
     shown next to the results; a difference of an unticked variant is hidden until the variant is ticked again. `board`
-    is how results are laid out and compared."""
+    is how results are laid out and compared, `own` is the launch of a kernel from elsewhere."""
 
     filter: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -37,6 +38,7 @@ class Choice:
     pins: tuple[Pin, ...] = ()
     differences: tuple[DifferenceOf, ...] = ()
     board: Board = Board()
+    own: LaunchFields = LaunchFields()
 
 
 def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | None = None) -> Choice:

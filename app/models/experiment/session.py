@@ -13,6 +13,7 @@ from app.models.experiment.board import Board
 from app.models.experiment.change import Change, State
 from app.models.experiment.differences import MOST_DIFFERENCES, DifferenceOf
 from app.models.experiment.history import Choice, History, default_choice, meta_of
+from app.models.experiment.launch_fields import LaunchFields
 from app.models.experiment.noise import Noise
 from app.models.experiment.pin import Pin, with_pin
 from app.models.experiment.shown import Shown
@@ -42,8 +43,7 @@ class Session(QObject):
         self.input: SharedInput | None = None
         self.original: SharedInput | None = None
         self.input_steps: Steps = ()
-        self._frame_waits = False
-        self.inherited = False
+        self._frame_waits = self.inherited = False
         self.inputs = self._opened = 0
         self._before: State | None = None
         self.baseline = "serial"
@@ -274,8 +274,8 @@ class Session(QObject):
     def _default(self, filter: Filter, cuda: bool | None = None) -> Choice:
         """A filter's defaults for the present input."""
         cuda = bool(self.device) if cuda is None else cuda
-        choice, board = default_choice(filter, cuda, self.steps, meta_of(self.input, filter)), self._choice.board
-        return replace(choice, input=self._choice.input, board=board.of_any_filter)
+        choice, now = default_choice(filter, cuda, self.steps, meta_of(self.input, filter)), self._choice
+        return replace(choice, input=now.input, board=now.board.of_any_filter, own=now.own)
 
     def set_params(self, params: Mapping[str, Any], same_step: bool = False) -> None:
         """Set these values. `same_step`: they continue the last change, as a drag does; one undo reverts both."""
@@ -332,6 +332,10 @@ class Session(QObject):
         """Arrange results and compare them like this; `same_step` is that of set_params."""
         self._set(replace(self._choice, board=board), same_step=same_step)
 
+    def set_own(self, own: LaunchFields) -> None:
+        """Describe the launch of a kernel from elsewhere."""
+        self._set(replace(self._choice, own=own))
+
     def set_baseline(self, variant: str) -> None:
         with self._changing():
             self.baseline = variant
@@ -356,9 +360,6 @@ class Session(QObject):
                     self._set(self._default(self.filter, True), undoable=False)
                 self.device = names[0]
 
-    def reset_params(self) -> None:
-        self.set_params({p.name: p.default for p in self.filter.params})
-
     @property
     def can_undo(self) -> bool:
         return bool(self._history.past)
@@ -374,8 +375,7 @@ class Session(QObject):
         self._travel(False)
 
     def _travel(self, back: bool) -> None:
-        choice = self._history.move(self._choice, back)
-        if choice is not None:
+        if (choice := self._history.move(self._choice, back)) is not None:
             self._take(choice)
 
     def _set(self, choice: Choice, undoable: bool = True, same_step: bool = False) -> None:

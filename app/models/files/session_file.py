@@ -17,6 +17,7 @@ from PySide6.QtCore import QCoreApplication
 from app.models.experiment.differences import MOST_DIFFERENCES, DifferenceOf
 from app.models.experiment.experiment_text import PATH, input_options
 from app.models.experiment.history import Choice
+from app.models.experiment.launch_fields import launch_json, read_launch
 from app.models.experiment.pin import MOST_PINS, Pin
 from app.models.experiment.session import Session
 from app.models.experiment.steps import Steps
@@ -136,6 +137,7 @@ def session_text(saved: SavedSession, folder: str = "") -> str:
         "board": board_json(choice.board, _names(choice)),
         "device": saved.device,
         "baseline": saved.baseline,
+        "own_kernel": launch_json(choice.own, lambda path: _from_folder(path, folder) if folder else ""),
         "view": saved.view.as_json(),
     }
     return readable(content) + "\n"
@@ -215,10 +217,11 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> SavedSession:
     ids, pinned = tuple(v.id for v in filter.all_variants), tuple(pin.id for pin in pins)
     outputs = tuple(output.id for output in filter.outputs)
     ordered, knobs = tuple(id for id in ids if id in picks), _read_knobs(fields.fields("knobs"), filter)
+    own = read_launch(fields.fields("own_kernel"), folder)
     board = read_board(fields.fields("board"), _keys(filter, [pin.id for pin in listed]), outputs)
     return SavedSession(
         input,
-        Choice(filter.id, params, ordered, knobs, steps, 0, pins, differences, board),
+        Choice(filter.id, params, ordered, knobs, steps, 0, pins, differences, board, own),
         _read_device(fields.text("device", "")),
         _todays(filter, fields.one_of("baseline", ("", *ids, *filter.renamed), ""))[0],
         fields.one_of("output", ("", *outputs), ""),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QStackedWidget, QWidget
 
+from app.base.nesting import bounded
 from app.base.numbers import count
 from app.base.theme import colours_of
 from app.models.xray.problem import Problem
@@ -161,6 +162,15 @@ class CodeTabs(QWidget):
         self.problems.setVisible(bool(problems))
         lines = min(max(len(problems), 1), LISTED)
         self.problems.setFixedHeight((lines + 1) * self.problems.fontMetrics().lineSpacing())
+
+    @bounded
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "problems"):
+            colours = colours_of(self.palette())
+            for item in map(self.problems.item, range(self.problems.count())):
+                severity = Problem(*item.data(Qt.ItemDataRole.UserRole)).severity
+                item.setForeground((colours.warn if severity == "warning" else colours.error).colour)
 
     def _follow(self, item: QListWidgetItem) -> None:
         problem = Problem(*item.data(Qt.ItemDataRole.UserRole))

@@ -1,30 +1,38 @@
-"""The form of a launch: the kernel, its blocks and threads, its arguments, and what its compilation needs."""
+"""The form of a launch: the kernel, its device, its blocks and threads, its arguments, and what its compilation
+needs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QGridLayout, QLineEdit, QWidget
+from PySide6.QtCore import QSignalBlocker, Signal, Slot
+from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.models.own_launch import LaunchFields
+from app.base.nesting import bounded
+from app.models.experiment.launch_fields import SIM, LaunchFields
 from app.views.boxes import in_column, in_row
 from app.views.labels import buddy, named
-from app.views.own_kernel.argument_row import ArgumentRow
-from app.views.parts import Combo, ElidedLabel
-from gpu_ops.own_kernels.presets import BLOCK, LENGTH, blocks_for, parameters
+from app.views.own_kernel.argument_row import CLOSE, ArgumentRow, ShapeOf
+from app.views.parts import Combo
+from gpu_ops.own_kernels.presets import first_instance, parameters
 from gpu_ops.own_kernels.sources import Declared
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QBoxLayout
 
 
 class LaunchForm(QWidget):
-    """Makes fields from the parameters of a kernel; a kernel that is chosen again keeps what was typed."""
+    """Makes fields from the parameters of a kernel; a kernel that is chosen again keeps what was typed. `edited`: the
+    user has changed `fields`. `shape_of` is that of ArgumentRow."""
 
-    includes_changed = Signal()
+    edited = Signal()
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, shape_of: ShapeOf, parent: QWidget) -> None:
         super().__init__(parent)
+        self._shape_of = shape_of
         self.rows: list[ArgumentRow] = []
-        self._kernels: tuple[Declared, ...] = ()
+        self._shown, self._kernels = LaunchFields(), tuple[Declared, ...]()
         self._declared: Declared | None = None
         self._kept: dict[tuple[str, ...], list[str]] = {}
         self.kernel = named(
@@ -32,6 +40,13 @@ class LaunchForm(QWidget):
             "own.kernel",
             self.tr("Kernel"),
             self.tr("A kernel; of a template an instance: sum<float>"),
+        )
+        self.kernel.set_letters(12)
+        self.device = named(
+            Combo(self),
+            "own.device",
+            self.tr("Device"),
+            self.tr("A GPU runs and times the kernel; the simulated one counts, beside a GPU as well"),
         )
         self.grid = self._field("own.grid", self.tr("Blocks"), self.tr("Blocks of the grid: 41, 16x8 or 4x4x4"))
         self.block = self._field("own.block", self.tr("Threads"), self.tr("Threads of a block: 256 or 32x8"))
@@ -41,82 +56,117 @@ class LaunchForm(QWidget):
         self.includes = self._field(
             "own.includes",
             self.tr("Folders with headers"),
-            self.tr("Folders of headers, with ; between them"),
+            self.tr("Folders of headers, with ; between them, also relative to the folder of the file"),
         )
         self.defines = self._field(
             "own.defines", self.tr("Macros"), self.tr("Macros of the compilation, such as N=4 TILE=16")
         )
-        self.grid.setText(str(blocks_for(LENGTH)))
-        self.block.setText(str(BLOCK))
-        self.shared.setText("0")
-        self._arguments = QGridLayout()
-        self._arguments.setColumnStretch(1, 1)
-        launch = in_row(
-            buddy(self.tr("Blocks"), self.grid),
-            (self.grid, 1),
-            buddy(self.tr("Threads"), self.block),
-            (self.block, 1),
-            buddy(self.tr("Shared bytes"), self.shared),
-            (self.shared, 1),
-        )
-        compiled = in_row(
-            buddy(self.tr("Header folders"), self.includes),
-            (self.includes, 1),
-            buddy(self.tr("Macros"), self.defines),
-            (self.defines, 1),
-        )
-        kernel = in_row(buddy(self.tr("Kernel"), self.kernel), (self.kernel, 1))
-        in_column(kernel, launch, self._arguments, compiled, on=self)
+        self._arguments = in_column()
+        in_column(*self._lines(), 1, on=self)
         self.kernel.currentTextChanged.connect(self._choose)
-        self.includes.editingFinished.connect(self.includes_changed)
+        self.kernel.activated.connect(self.edited)
+        self.device.activated.connect(self.edited)
+
+    def _lines(self) -> tuple[QBoxLayout, ...]:
+        """The fields below their labels: names of kernels and parameters are long, and the panel may be narrow."""
+        titles = {
+            self.kernel: self.tr("Kernel"),
+            self.device: self.tr("Device"),
+            self.grid: self.tr("Blocks"),
+            self.block: self.tr("Threads"),
+            self.shared: self.tr("Shared bytes"),
+            self.includes: self.tr("Header folders"),
+            self.defines: self.tr("Macros"),
+        }
+        below = {field: in_column(buddy(title, field), field, gap=CLOSE) for field, title in titles.items()}
+        return (
+            in_row((below[self.kernel], 2), (below[self.device], 1)),
+            in_row(*((below[field], 1) for field in (self.grid, self.block, self.shared))),
+            self._arguments,
+            in_row((below[self.includes], 1), (below[self.defines], 1)),
+        )
 
     def _field(self, name: str, title: str, tip: str) -> QLineEdit:
         field = named(QLineEdit(self), name, title, tip)
         field.setMinimumWidth(6 * self.fontMetrics().averageCharWidth())
+        field.editingFinished.connect(self.edited)
         return field
 
-    def show_kernels(self, kernels: Sequence[Declared]) -> None:
-        """Offer these kernels; the chosen one stays where it is among them."""
-        before, self._kernels = self.kernel.currentText(), tuple(kernels)
-        texts = [f"{k.name}<float>" if k.template else k.name for k in kernels]
-        self.kernel.blockSignals(True)
-        self.kernel.clear()
-        self.kernel.setEditable(any(k.template for k in kernels))
-        self.kernel.addItems(texts)
-        if self._find(before) is not None:
-            self.kernel.setCurrentText(before)
-        self.kernel.blockSignals(False)
-        self._choose()
+    def show_launch(self, kernels: Sequence[Declared], fields: LaunchFields, devices: Sequence[str]) -> None:
+        """Show a launch; the file has these `kernels`, and it can run on these `devices` besides the simulated one."""
+        self._shown, self._kernels = fields, tuple(kernels)
+        texts = [first_instance(k) for k in kernels]
+        with QSignalBlocker(self.kernel):
+            if [self.kernel.itemText(place) for place in range(self.kernel.count())] != texts:
+                self.kernel.clear()
+                self.kernel.addItems(texts)
+                self.kernel.setEditable(any(k.template for k in kernels))
+                if editor := self.kernel.lineEdit():
+                    editor.editingFinished.connect(self.edited)
+            if fields.kernel and self._find(fields.kernel) is not None:
+                self.kernel.setCurrentText(fields.kernel)
+        self._show_devices(fields.device, devices)
+        for field, text in (
+            (self.grid, fields.grid),
+            (self.block, fields.block),
+            (self.shared, fields.shared),
+            (self.includes, "; ".join(fields.includes)),
+            (self.defines, " ".join(fields.defines)),
+        ):
+            if field.text() != text:
+                field.setText(text)
+        self._make_rows()
+        for row, argument in zip(self.rows, fields.arguments, strict=False):
+            row.set_text(argument)
+
+    def _show_devices(self, device: str, devices: Sequence[str]) -> None:
+        names = dict.fromkeys((SIM, *devices, device))
+        self.device.clear()
+        for name in names:
+            text = self.tr("{name}, which is not here") if name not in (SIM, *devices) else "{name}"
+            self.device.addItem(self.tr("simulated GPU") if name == SIM else text.format(name=name), name)
+        self.device.setCurrentIndex(self.device.findData(device))
+        self.device.setEnabled(len(names) > 1)
 
     def _find(self, text: str) -> Declared | None:
         return next((k for k in self._kernels if k.name == text.split("<")[0].strip()), None)
 
-    @Slot()
-    def _choose(self) -> None:
-        """Show the fields of the chosen kernel."""
+    @Slot(str)
+    @bounded
+    def _choose(self, _: str) -> None:
+        """The user has chosen a kernel: show its fields, with what was typed there before."""
+        self._make_rows()
+        kept = self._kept.get(self._declared.params, []) if self._declared else []
+        for row, argument in zip(self.rows, kept, strict=False):
+            row.set_text(argument)
+
+    def _make_rows(self) -> None:
+        """Make the rows of the chosen kernel where they are those of another one."""
         if self._declared is not None and self.rows:
             self._kept[self._declared.params] = [row.text for row in self.rows]
+        text = self.kernel.currentText()
+        self._declared = self._find(text)
+        wanted = parameters(self._declared, text) if self._declared else ()
+        if wanted == tuple(row.parameter for row in self.rows):
+            for row in self.rows:
+                row.show_fields()
+            return
         while (item := self._arguments.takeAt(0)) is not None:
             if widget := item.widget():
                 widget.setParent(None)
                 widget.deleteLater()
-        text = self.kernel.currentText()
-        self._declared, self.rows = self._find(text), []
-        for place, parameter in enumerate(parameters(self._declared, text) if self._declared else ()):
-            row = ArgumentRow(parameter, place, self)
-            label = ElidedLabel(parameter.declaration.replace("__restrict__ ", ""), self)
-            label.setBuddy(row.value)
-            self._arguments.addWidget(label, place, 0)
-            self._arguments.addWidget(row, place, 1)
+        self.rows = []
+        for place, parameter in enumerate(wanted):
+            row = ArgumentRow(parameter, place, self._shape_of, self)
+            row.edited.connect(self.edited)
+            self._arguments.addWidget(row)
             self.rows.append(row)
-        kept = self._kept.get(self._declared.params, []) if self._declared else []
-        for row, argument in zip(self.rows, kept, strict=False):
-            row.set_text(argument)
 
     @property
     def fields(self) -> LaunchFields:
         """What the form says."""
         return LaunchFields(
+            path=self._shown.path,
             kernel=self.kernel.currentText().strip(),
             grid=self.grid.text(),
             block=self.block.text(),
@@ -124,4 +174,5 @@ class LaunchForm(QWidget):
             arguments=tuple(row.text for row in self.rows),
             includes=tuple(part.strip() for part in self.includes.text().split(";") if part.strip()),
             defines=tuple(self.defines.text().split()),
+            device=str(self.device.currentData()),
         )

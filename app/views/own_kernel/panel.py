@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
 from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QSplitter, QTabWidget, QTextBrowser, QWidget
 
 from app.base.nesting import bounded
+from app.base.numbers import number, seconds
 from app.base.terms import counter_name
 from app.base.theme import colours_of, inked
 from app.controllers.own_kernel import OwnKernelController
 from app.models.files.file_names import all_files
-from app.models.xray.architecture import SIMULATED
+from app.models.own_launch import given_in
 from app.models.xray.xray import KernelView, views
 from app.views.boxes import in_column, in_row
+from app.views.flow import FlowLayout
 from app.views.labels import buddy, named, sentence_label
 from app.views.own_kernel.arrays_view import ArraysView
 from app.views.own_kernel.launch_form import LaunchForm
 from app.views.parts import Combo, ElidedLabel
-from app.views.scrolled import Squeezed
+from app.views.scrolled import Scrolled, Squeezed
+from app.views.timing.row_text import clock_name, device_name
 from app.views.xray.source_tabs import SourceTabs
 from app.views.xray.text import report
 from gpu_ops.errors import KernelscopeError, plain
@@ -43,14 +47,17 @@ class OwnKernelPanel(Squeezed):
         self.setObjectName("ownKernelPanel")
         self._controller, self._files = controller, files
         self._kernels: list[KernelView] = []
+        self._shown: Mapping[str, Any] | None = None
+        self._shown_state, self._painted_anew = ("", False), False
         self.path = ElidedLabel(parent=self)
         self.path.setObjectName("own.path")
-        self.form = LaunchForm(self)
+        self.form = LaunchForm(controller.shape_of, self)
         self.open_button = self._button("own.open", self.tr("Open file…"), self.tr("Open a file of CUDA C"))
         self.reload = self._button("own.reload", self.tr("Reload"), self.tr("Read the file again after a change"))
-        self.run = self._button("own.run", self.tr("Run kernel"), self.tr("Launch the kernel on a simulated GPU"))
+        self.run = self._button("own.run", self.tr("Run kernel"), self.tr("Launch the kernel on the device"))
         self.stop = self._button("own.stop", self.tr("Stop kernel"), self.tr("End the launch"))
         self.copy = self._button("own.copy", self.tr("Copy as command"), self.tr("Copy the command of this launch"))
+        self.stale = sentence_label("own.stale", self)
         self.state = sentence_label("own.state", self, selectable=True)
         self.files = SourceTabs(self)
         self.counters = named(Combo(self), "own.counters", self.tr("Counter for each line"))
@@ -78,28 +85,32 @@ class OwnKernelPanel(Squeezed):
         self.splitter.addWidget(source)
         self.splitter.addWidget(self.report)
         launch = QWidget(self)
-        in_column(self.form, 1, on=launch, margins=(0, gap, 0, 0))
+        in_column(Scrolled(self.form, launch), on=launch, margins=(0, gap, 0, 0))
         self.tabs.addTab(launch, self.tr("Launch"))
         self.tabs.addTab(self.splitter, self.tr("Source"))
         self.tabs.addTab(self.arrays, self.tr("Arrays"))
-        head = in_row((self.path, 1), self.open_button, self.reload)
-        row = in_row(self.run, self.stop, self.copy, 1)
-        in_column(head, row, self.state, (self.tabs, 1), on=self, margins=gap)
+        buttons = QWidget(self)
+        row = FlowLayout(buttons, gap)
+        row.setContentsMargins(0, 0, 0, 0)
+        for button in (self.run, self.stop, self.copy, self.open_button, self.reload):
+            row.addWidget(button)
+        in_column(self.path, self.stale, buttons, self.state, (self.tabs, 1), on=self, margins=gap)
 
     def _listen(self) -> None:
         controller = self._controller
         controller.opened.connect(self._show_file)
+        controller.given_changed.connect(self._show_given)
         controller.changed.connect(self._show)
         self.open_button.clicked.connect(self.open)
         self.reload.clicked.connect(controller.reload)
         self.run.clicked.connect(self._run)
         self.stop.clicked.connect(controller.stop)
         self.copy.clicked.connect(self._copy)
-        self.form.includes_changed.connect(self._take_includes)
+        self.form.edited.connect(self._describe)
         self.counters.activated.connect(self._show_column)
         self.report.anchorClicked.connect(self._follow)
         self.arrays.chosen.connect(lambda name: self.arrays.draw(controller.array(name) if name else None))
-        self.arrays.open_wanted.connect(lambda name: self._files.open_path(controller.array_path(name)))
+        self.arrays.open_wanted.connect(controller.use_array)
         self.arrays.save_wanted.connect(self._save)
 
     def sizeHint(self) -> QSize:  # noqa: N802
@@ -131,24 +142,37 @@ class OwnKernelPanel(Squeezed):
 
     @Slot()
     @bounded
+    def _describe(self) -> None:
+        self._controller.describe(self.form.fields)
+
+    @Slot()
+    @bounded
     def _run(self) -> None:
+        self._describe()
         try:
-            request = self.form.fields.request(SIMULATED)
+            self._controller.run()
+        except KernelscopeError as error:
+            self._say(str(error), fault=True)
+
+    @Slot()
+    @bounded
+    def _copy(self) -> None:
+        """Copy the command of the launch, after arrays of the window have been saved for it."""
+        self._describe()
+        fields, targets = self._controller.fields, dict[str, str]()
+        given = [text for text in fields.arguments if text.partition(":")[0] in given_in(fields)]
+        for text in dict.fromkeys(given):
+            name = f"{text.replace(':', '_')}.npy"
+            title = self.tr("Save the array for the command as NPY")
+            targets[text] = self._files.ask_target(title, name, self.tr("NumPy (*.npy)"))
+            if not targets[text]:
+                return
+        try:
+            QApplication.clipboard().setText(self._controller.command(targets))
         except KernelscopeError as error:
             self._say(str(error), fault=True)
         else:
-            self._controller.run(request)
-
-    @Slot()
-    def _copy(self) -> None:
-        QApplication.clipboard().setText(self.form.fields.command(self._controller.path, SIMULATED))
-        self._say(self.tr("The command is on the clipboard."))
-
-    @Slot()
-    def _take_includes(self) -> None:
-        if self.form.fields.includes != self._controller.includes:
-            self._controller.includes = self.form.fields.includes
-            self._controller.reload()
+            self._say(self.tr("The command is on the clipboard."))
 
     @Slot(QUrl)
     @bounded
@@ -162,10 +186,17 @@ class OwnKernelPanel(Squeezed):
     @Slot()
     @bounded
     def _show_file(self) -> None:
-        controller = self._controller
-        self.path.setText(Path(controller.path).name if controller.path else self.tr("No file is open."))
-        self.form.show_kernels(controller.kernels)
-        self.tabs.setCurrentIndex(LAUNCH)
+        controller, fields = self._controller, self._controller.fields
+        self.path.setText(Path(fields.path).name if fields.path else self.tr("No file is open."))
+        self.form.show_launch(controller.kernels, fields, controller.devices)
+        self._show()
+
+    @Slot()
+    @bounded
+    def _show_given(self) -> None:
+        """The open picture or signal may be another one."""
+        for row in self.form.rows:
+            row.show_fields()
 
     @Slot()
     @bounded
@@ -175,32 +206,72 @@ class OwnKernelPanel(Squeezed):
         self.run.setEnabled(can and not controller.running)
         self.stop.setEnabled(controller.running)
         self.copy.setEnabled(can)
-        self.reload.setEnabled(bool(controller.path))
-        answer = controller.answer
-        content = answer.content if answer else None
+        self.reload.setEnabled(bool(controller.fields.path))
+        self._show_stale()
+        result = controller.outcome.result if controller.outcome else None
         self.tabs.setVisible(can)
-        for place in (SOURCE, ARRAYS):
-            self.tabs.setTabVisible(place, content is not None)
+        self.tabs.setTabVisible(SOURCE, bool(result and result["content"]))
+        self.tabs.setTabVisible(ARRAYS, result is not None)
         if controller.running:
             self._say(self.tr("The kernel runs…"))
         elif controller.reason:
-            faults = "\n".join(answer.findings) if answer else ""
+            faults = "\n".join(controller.outcome.findings) if controller.outcome else ""
             self._say(f"{controller.reason}\n{faults}".rstrip(), fault=True)
-        elif content is None:
+        elif result is None:
             advice = self.tr("Open a file with a kernel, describe the launch, and press Run kernel.")
             ready = self.tr("Nothing runs until Run kernel is pressed.")
             self._say(ready if can else advice)
         else:
-            self._show_content()
+            self._show_result(result)
 
-    def _show_content(self) -> None:
-        answer = self._controller.answer
-        assert answer is not None and answer.content is not None
-        self._kernels = views(answer.content)
+    def _show_stale(self) -> None:
+        text = self.tr("{file} or a header has changed on disk since it was read: press Reload.")
+        self.stale.setText(text.format(file=Path(self._controller.fields.path).name))
+        self.stale.setVisible(self._controller.stale)
+        self.stale.setPalette(inked(self.stale.palette(), colours_of(self.palette()).warn.colour))
+
+    def _show_result(self, result: Mapping[str, Any]) -> None:
+        if self._controller.ran != self._controller.fields:
+            self._say(self.tr("The results are those of the launch before; press Run kernel for this one."))
+            return
+        if result is self._shown:
+            self._say(*self._shown_state)
+            return
+        self._shown = result
+        faults = self._show_content(result["content"]) if result["content"] else 0
+        text = self.tr("The kernel ran, with faults: see the report.") if faults else self.tr("The kernel ran.")
+        self._shown_state = f"{text} {self._time_text(result)}".rstrip(), bool(faults)
+        self._say(*self._shown_state)
+        self.arrays.show_arrays(result["arrays"])
+        if self.tabs.currentIndex() == LAUNCH and not self._painted_anew:
+            self.tabs.setCurrentIndex(SOURCE if result["content"] else ARRAYS)
+
+    def _time_text(self, result: Mapping[str, Any]) -> str:
+        """The time of a GPU, and how its arrays compare with those of the simulated one."""
+        time = result["time"]
+        if time is None:
+            return ""
+        text = self.tr(
+            "On {device} a launch takes {median}: median of {samples} samples, quartiles {q1} and {q3}, {clock}, on "
+            "the same memory each time."
+        )
+        times = {name: seconds(time[name]) for name in ("median", "q1", "q3")}
+        clock = clock_name(time["clock"], time["mode"])
+        text = text.format(
+            device=device_name(self._controller.ran.device), samples=time["samples"], clock=clock, **times
+        )
+        if result["uncounted"]:
+            return f"{text} {self.tr('It is not counted: {reason}').format(reason=result['uncounted'])}"
+        apart = [(name, about["differs"]) for name, about in result["arrays"].items() if about["differs"]]
+        line = self.tr("{array} differs by up to {value} from that of the simulated GPU.")
+        said = [line.format(array=name, value=number(value)) for name, value in apart]
+        return " ".join([text, *(said or [self.tr("The simulated GPU computes the same values.")])])
+
+    def _show_content(self, content: Mapping[str, Any]) -> int:
+        """Show source, counts and report. Returns the number of faults."""
+        self._kernels = views(content)
         kernel = self._kernels[0]
         faults = sum(m.severity == "error" for m in kernel.findings)
-        text = self.tr("The kernel ran, with faults: see the report.") if faults else self.tr("The kernel ran.")
-        self._say(text, fault=bool(faults))
         new, wanted = self.files.show_kernel(kernel), self.counters.currentData()
         self.counters.clear()
         for id in kernel.counters():
@@ -210,10 +281,8 @@ class OwnKernelPanel(Squeezed):
         found = next(((m.file, m.line) for m in kernel.findings if m.line), None)
         if new or found:
             self.files.go_to(*(found or kernel.line_with_most(str(self.counters.currentData()))))
-        self.report.setHtml(report(answer.content, self._kernels, self.palette()))
-        self.arrays.show_arrays(answer.arrays or {})
-        if self.tabs.currentIndex() == LAUNCH:
-            self.tabs.setCurrentIndex(SOURCE)
+        self.report.setHtml(report(content, self._kernels, self.palette()))
+        return faults
 
     @Slot()
     def _show_column(self) -> None:
@@ -229,4 +298,6 @@ class OwnKernelPanel(Squeezed):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "splitter"):
             self.files.source.adapt()
+            self._shown, self._painted_anew = None, True  # the report has colours of its own
             self._show()
+            self._painted_anew = False

@@ -47,6 +47,12 @@ def open_kernel(parts: WindowParts) -> None:
     parts.docks[OWN_KERNEL].open()
 
 
+def reset_params(parts: WindowParts) -> None:
+    """Set every parameter of the filter to its default."""
+    session = parts.context.session
+    session.set_params({p.name: p.default for p in session.filter.params})
+
+
 def save(parts: WindowParts) -> None:
     """Save the result, or the difference, that was clicked last; else the last result of the whole input."""
     kept, grid = parts.pictures.looked_at.difference, parts.pictures.view.grid

@@ -116,7 +116,7 @@ class MainWindow(QMainWindow):
             _recorded_reports,
             FrameController(controller, self),
             SessionFiles(controller, settings, self),
-            OwnKernelController(self),
+            OwnKernelController(controller, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)

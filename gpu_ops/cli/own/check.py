@@ -7,9 +7,11 @@ import glob
 import json
 import sys
 from collections.abc import Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
+from gpu_ops import __version__
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.counters import counter_name
@@ -19,7 +21,6 @@ from gpu_ops.html import table
 from gpu_ops.io import replacing
 from gpu_ops.own_kernels.checking import (
     COMPARED,
-    OWN_SECONDS,
     Check,
     Verdict,
     check_files,
@@ -28,6 +29,7 @@ from gpu_ops.own_kernels.checking import (
     report_of,
 )
 from gpu_ops.own_kernels.gate import annotation
+from gpu_ops.own_kernels.kernel_process import MEBIBYTES, SECONDS
 from gpu_ops.own_kernels.sources import read_kernel
 
 STYLE = (
@@ -52,11 +54,13 @@ def add_check(commands: Any) -> None:
     parser.add_argument(
         "--deadline",
         type=float,
-        default=OWN_SECONDS,
+        default=SECONDS,
         metavar="SECONDS",
-        help=f"for each case (default {OWN_SECONDS:g})",
+        help=f"for each case (default {SECONDS:g})",
     )
-    parser.add_argument("--memory", type=float, default=2048.0, metavar="MIB", help="for each case (default 2048)")
+    parser.add_argument(
+        "--memory", type=float, default=MEBIBYTES, metavar="MIB", help=f"for each case (default {MEBIBYTES:g})"
+    )
     parser.add_argument("--gate", default="", metavar="CONDITIONS", help="for the counters of a launch, as for xray")
     parser.add_argument("--json", metavar="FILE", help="the report; files that it has are not checked again")
     parser.add_argument("--html", metavar="FILE.html", help="the report as a table for people")
@@ -66,10 +70,13 @@ def run(args: argparse.Namespace) -> int:
     """Check all files. Exit code 3 where one is not right."""
     limits = {"seconds": args.deadline, "mebibytes": args.memory}
     check = check_of(args.filter, args.variant, args.gpu, gate=args.gate, **limits)
-    texts = {name: read_kernel(name) for name in _names(args.files)}
+    texts, unread = _read(check, args.files)
     done = kept(_earlier(args.json), check, texts) if args.json and args.json != "-" else {}
     for verdict in done.values():
         _say(verdict, args.json, " (checked before)")
+    done |= unread
+    for verdict in unread.values():
+        _say(verdict, args.json)
     left = {name: text for name, text in texts.items() if name not in done}
     for verdict in check_files(check, left, args.jobs):
         done[verdict.file] = verdict
@@ -89,6 +96,17 @@ def run(args: argparse.Namespace) -> int:
             f"{len(verdicts) - wrong} of {len(verdicts)} right ({check.filter} {check.variant}, {check.architecture})"
         )
     return WRONG if wrong else FINE
+
+
+def _read(check: Check, patterns: Sequence[str]) -> tuple[dict[str, str], dict[str, Verdict]]:
+    """The texts of the files, and a verdict on each that cannot be read: the others are checked nevertheless."""
+    texts, unread = dict[str, str](), dict[str, Verdict]()
+    for name in _names(patterns):
+        try:
+            texts[name] = read_kernel(name)
+        except InputError as error:
+            unread[name] = Verdict(name, check.key(""), "failed", "no case ran", str(error))
+    return texts, unread
 
 
 def _names(patterns: Sequence[str]) -> list[str]:
@@ -140,8 +158,16 @@ def _counters(verdicts: Sequence[Verdict]) -> str:
 def _html(check: Check, verdicts: Sequence[Verdict]) -> str:
     right = sum(v.status == "right" for v in verdicts)
     title = f"{check.filter} {check.variant}: {right} of {len(verdicts)} right"
-    lines = [[v.file, SIGNS[v.status], v.cases, v.text, "; ".join(v.findings)] for v in verdicts]
+    lines = [
+        [v.file, SIGNS[v.status], v.cases, v.text, "; ".join(f for f in v.findings if f != v.text)] for v in verdicts
+    ]
     headings = ("per element of the result", *(counter_name(id) for id in COMPARED))
-    parts = [table(("file", "verdict", "cases", "first fault", "findings"), lines), table(headings, _rows(verdicts))]
+    parts = [
+        table(("file", "verdict", "cases", "first fault", "other findings"), lines),
+        table(headings, _rows(verdicts)),
+    ]
     head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
-    return f"{head}<h1>{title}</h1>{''.join(parts)}</html>"
+    about = f"Each file in place of the kernel of {check.variant}, on a simulated GPU of {check.architecture}"
+    about += f", with the conditions {check.gate}" if check.gate else ""
+    about += f"; at most {check.seconds:g} s and {check.mebibytes:g} MiB for a case. Kernelscope {__version__}."
+    return f"{head}<h1>{title}</h1><p>{escape(about)}</p>{''.join(parts)}</html>"

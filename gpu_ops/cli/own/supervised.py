@@ -3,22 +3,18 @@ time or crashes, it ends the child and reports that in one sentence."""
 
 from __future__ import annotations
 
-import multiprocessing
-import signal
 from collections.abc import Callable, Sequence
-from contextlib import suppress
-from multiprocessing.connection import Connection
 from typing import Any
 
 from gpu_ops.cli import guarded
 from gpu_ops.cli import main as command
 from gpu_ops.errors import STOPPED, KernelError
-from gpu_ops.own_kernels.watched import Watch, be_watched
-from gpu_ops.processes import safe_path
+from gpu_ops.own_kernels.kernel_process import KernelProcess
 
 WITH_KERNELS = ("run", "xray")
-PATIENCE = 5.0
-"""Seconds for the end of a child that has done its work or is asked to stop."""
+WORK = "gpu_ops.cli.own.supervised:work"
+POLL = 0.2
+"""Seconds between two looks: Windows reports Ctrl+C only between them."""
 
 
 def main(argv: Sequence[str], draw: Callable[[Any, str], None] | None = None) -> int:
@@ -29,41 +25,22 @@ def main(argv: Sequence[str], draw: Callable[[Any, str], None] | None = None) ->
 
 
 def _supervise(argv: list[str]) -> int:
-    """The exit code of the child. Raises LimitReached, KernelError."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_serve, args=(theirs, argv), daemon=True)
-    with safe_path():
-        process.start()
-    theirs.close()
-    watch = Watch(ours)
+    """The exit code of the child. Raises KernelError."""
+    process = KernelProcess(WORK, as_command=True)
     try:
-        while watch.listen():
+        process.start({"argv": argv}, "The kernel")
+        while (outcome := process.poll(POLL)) is None:
             pass
-        process.join(PATIENCE)
     except KeyboardInterrupt:  # the child prints that it was stopped
-        process.terminate()
-        process.join(PATIENCE)
+        process.interrupt()
         return STOPPED
     finally:
-        process.kill()
-        process.join()
-        ours.close()
-    code = process.exitcode or 0
-    if code < 0:
-        raise KernelError(
-            f"{watch.what} ended its process by {_signal_name(-code)}. Look for very large arrays, tables and output."
-        )
-    return code
+        process.close()
+    if outcome.result is None:
+        raise KernelError(outcome.reason)
+    return int(outcome.result["code"])
 
 
-def _signal_name(number: int) -> str:
-    with suppress(ValueError):
-        return signal.Signals(number).name
-    return f"signal {number}"
-
-
-def _serve(connection: Connection, argv: list[str]) -> None:
-    """The main of the child."""
-    be_watched(connection)
-    raise SystemExit(command(argv))
+def work(request: dict[str, Any]) -> Any:
+    """The work of the child."""
+    raise SystemExit(command(request["argv"]))
