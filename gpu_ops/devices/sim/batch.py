@@ -28,7 +28,8 @@ WIDEST = 16
 
 @dataclass(frozen=True, eq=False)
 class LaunchData:
-    """The data of a launch: parameter bytes, addresses of module variables, textures by handle."""
+    """The data of a launch: parameter bytes, addresses of module variables, textures by handle. `shared_bytes` are
+    followed by those that the system reserves; `workspace` is the address of the state of the grid's barriers."""
 
     params: Array
     symbols: dict[str, int]
@@ -36,6 +37,7 @@ class LaunchData:
     shared_bytes: int
     dynamic_bytes: int
     local_bytes: int
+    workspace: int = 0
 
 
 class Batch:
@@ -74,6 +76,14 @@ class Batch:
         """Bytes of shared memory: the dynamic ones, or all."""
         dynamic = name == "%dynamic_smem_size"
         return np.array([[self.launch_data.dynamic_bytes if dynamic else self.launch_data.shared_bytes]], np.int32)
+
+    def workspace(self, shift: int) -> Array:
+        """Half of the address of the state of the grid's barriers."""
+        return np.array([[self.launch_data.workspace >> shift & 0xFFFFFFFF]], np.uint32).view(np.int32)
+
+    def reserved(self) -> Array:
+        """Where the shared memory that the system reserves begins."""
+        return np.array([[reserved_from(self.launch_data.shared_bytes)]], np.int32)
 
     def is_space(self, address: Array, space: str) -> Array:
         """Whether generic addresses are in a state space."""
@@ -328,6 +338,11 @@ class Batch:
             text = text_at(self.memory.table, int(lanes.active(message)[0]))
         self.findings.add(kind, site.place, lanes, lanes.places, lambda at: text)
         raise KernelError(f"{site.place.file}:{site.place.line}: {kind}: {text}.")
+
+
+def reserved_from(shared_bytes: int) -> int:
+    """The first byte of reserved shared memory, after all others."""
+    return -(-shared_bytes // 16) * 16
 
 
 def _window(address: Array) -> Array:

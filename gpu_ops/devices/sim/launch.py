@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule
+from gpu_ops.devices.limits import MOST_MULTIPROCESSORS
+from gpu_ops.devices.occupancy import is_known, occupancy
 from gpu_ops.devices.sim.access import GlobalMemory
-from gpu_ops.devices.sim.batch import Batch, LaunchData
+from gpu_ops.devices.sim.batch import Batch, LaunchData, reserved_from
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
@@ -38,6 +40,10 @@ BATCH_BYTES = 32 << 20
 """The maximum number of bytes of shared memory, and of local memory, of a batch."""
 REGISTER_BYTES = 512 << 20
 """The maximum number of bytes of all registers of a batch."""
+WORKSPACE = 64
+"""Bytes of the state of a grid's barriers."""
+RESERVED_BYTES = 1 << 10
+"""Bytes of shared memory that the system reserves for each block."""
 LOCAL_BYTES = 512 << 10
 """Bytes of local memory per thread of a GPU."""
 
@@ -71,24 +77,34 @@ def run_launch(
     _check_local(loaded)
     params, regions, textures = _pack(launch, loaded, memory)
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
+    code = loaded.code
+    workspace = []
+    if code.cooperative:
+        _check_resident(launch, loaded, shared_bytes)
+        workspace.append(memory.region(memory.zeros(WORKSPACE), "the grid's barrier"))
     others = memory.others([*regions, *variables.values()])
     table = Table([*regions, *variables.values(), *others])
     if options.checks != "off":
         _track(loaded, {r.name: r for r in regions} | dict(variables), others)
     symbols = {name: region.low for name, region in variables.items()}
     launch_data = LaunchData(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
+    if workspace:
+        launch_data = replace(launch_data, workspace=workspace[0].low)
+    visible = reserved_from(shared_bytes) + RESERVED_BYTES if code.reserved else shared_bytes
     names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     recorder = None
     if options.tracing is not None:
         recorder = Recorder(options.tracing, launch.kernel.compiled.source, table, tuple(variables.values()), names)
     counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
+    cluster = code.cluster or (1, 1, 1)
     signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, loaded.code.depends)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
     for part in _batches(launch, shared_bytes, loaded, options):
-        layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks)
-        shared = SharedMemory(layout, shared_bytes, loaded.unit, names, findings, part.checks)
+        layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks, cluster)
+        own = (shared_bytes if code.reserved else None, loaded.program.library)
+        shared = SharedMemory(layout, visible, loaded.unit, names, findings, part.checks, *own)
         counting = counters if part.weight else None
         if counting is not None:
             counting.weight = part.weight
@@ -165,9 +181,12 @@ class _Part:
 def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> list[_Part]:
     """All batches in the order in which they run. The sample is the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    each = _blocks_per_batch(launch, shared_bytes, loaded)
+    each = blocks if loaded.code.cooperative else _blocks_per_batch(launch, shared_bytes, loaded)
+    if loaded.code.cluster:  # the blocks of a cluster run at once
+        whole = _consecutive(launch.grid, loaded.code.cluster)
+        each = max(1, each // whole) * whole
     # Blocks that wait for one another run at once, and those that wait for earlier ones in order.
-    reverse = options.reverse and not loaded.code.spin_blocks
+    reverse = options.reverse and not loaded.code.spin_blocks and not loaded.code.cluster
     if reverse:  # at least two batches, so that their order can change
         each = min(each, -(-blocks // 2))
     starts = list(range(0, blocks, each))
@@ -184,6 +203,30 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
         for number, start in enumerate(starts)
     ]
     return parts[::-1] if reverse else parts
+
+
+def _consecutive(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> int:
+    """The least number of consecutive blocks that are whole clusters."""
+    if cluster[2] > 1:
+        return grid[0] * grid[1] * cluster[2]
+    return grid[0] * cluster[1] if cluster[1] > 1 else cluster[0]
+
+
+def _check_resident(launch: Launch, loaded: LoadedKernel, shared_bytes: int) -> None:
+    """Raises KernelError where not all blocks of a cooperative launch fit on a GPU at once: on hardware the launch
+    fails."""
+    architecture, blocks = launch.kernel.compiled.architecture, int(np.prod(launch.grid, dtype=np.int64))
+    multiprocessors = MOST_MULTIPROCESSORS.get(architecture)
+    if multiprocessors is None or not is_known(architecture):
+        return
+    entry = launch.kernel.compiled.entry(loaded.entry.name)
+    found = occupancy(architecture, int(np.prod(launch.block)), entry.resources.get("registers", 0), shared_bytes)
+    if blocks > (most := found.blocks * multiprocessors):
+        raise KernelError(
+            f"{loaded.entry.name}: {blocks} blocks meet at a barrier of the grid, and {most} are resident at once on the "
+            f"largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
+            f"{found.limiter}); launch at most {most}, and let each thread take more elements."
+        )
 
 
 def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel) -> int:

@@ -17,7 +17,9 @@ _UNWRITTEN = 0xFF  # NaN as a float
 
 
 class SharedMemory:
-    """`nbytes` for each block; `unit` is the smallest access of the kernel, `names` are (name, first, last + 1)."""
+    """`nbytes` for each block, of which those from `user_bytes` on are the system's and zero; `unit` is the smallest
+    access of the kernel, `names` are (name, first, last + 1). Files of the `library` are CUDA's own headers: they rely
+    on how hardware orders the accesses of one warp."""
 
     def __init__(
         self,
@@ -27,6 +29,8 @@ class SharedMemory:
         names: tuple[tuple[str, int, int], ...],
         findings: Findings,
         checks: bool,
+        user_bytes: int | None = None,
+        library: frozenset[str] = frozenset(),
     ) -> None:
         self.nbytes, self.unit, self.names, self.findings = nbytes, unit, names, findings
         self.blocks = layout.blocks
@@ -44,6 +48,10 @@ class SharedMemory:
         self.signals: Array | None = None  # (3, blocks, warps): see `signal`
         self.written = np.zeros((1, units), np.bool_)
         self.all_written = not checks
+        self.library = library
+        if user_bytes is not None:
+            self.data[:, user_bytes:] = 0
+            self.written[:, user_bytes // unit :] = True
         self.pending_copies: Array | None = None  # units that an asynchronous copy will write, (blocks, units)
 
     # Barriers
@@ -300,8 +308,10 @@ class SharedMemory:
         """Check an access for conflicts with other threads since the last barrier, and record it."""
         self.time += 1
         touch = self._touch(lanes, address, nbytes)
+        if site.releases:
+            self.fence(lanes)
         if site.is_ordered or kind == "atomic":
-            self.signal(lanes, released=kind != "read", learned=site.waits)
+            self.signal(lanes, released=kind != "read", learned=site.waits or kind == "atomic")
         if site.waits:  # its author expects accesses of other threads
             return touch
         if site.is_ordered:
@@ -375,7 +385,7 @@ class SharedMemory:
         size = len(touch.units)
         for within in (False, True):
             selection = np.flatnonzero(same_warp == within)
-            if not len(selection):
+            if not len(selection) or (within and site.place.file in self.library):
                 continue
             first = selection[0]
             missing = "__syncwarp()" if within else "barrier" if self.order.used else "__syncthreads()"

@@ -35,13 +35,15 @@ Line = Instruction | Label | Targets
 
 @dataclass
 class Flat:
-    """A kernel without calls. `locals` are the .local variables of all its functions."""
+    """A kernel without calls. `locals` are the .local variables of all its functions; `cluster` has the extents of its
+    clusters, where it declares them."""
 
     name: str
     params: tuple[Variable, ...]
     registers: dict[str, str]
     locals: tuple[Variable, ...]
     body: list[Line]
+    cluster: tuple[int, int, int] | None = None
 
 
 def flatten(program: Program, kernel: str) -> Flat:
@@ -65,7 +67,7 @@ def flatten(program: Program, kernel: str) -> Flat:
         if inliner.mixed <= in_memory:
             break
         in_memory |= inliner.mixed
-    return Flat(kernel, tuple(function.params), inliner.registers, tuple(inliner.locals), body)
+    return Flat(kernel, tuple(function.params), inliner.registers, tuple(inliner.locals), body, function.cluster)
 
 
 def _expanded(program: Program, function: Function, known: dict[str, int], depth: int) -> int:

@@ -94,7 +94,7 @@ class Variable:
 
 @dataclass
 class Function:
-    """A kernel or device function. `registers` gives each register's PTX type."""
+    """A kernel or device function. `registers` gives each register's PTX type, `cluster` the extents of a cluster."""
 
     name: str
     is_entry: bool
@@ -104,15 +104,17 @@ class Function:
     variables: list[Variable] = field(default_factory=list)
     body: list[Instruction | Label | Targets] = field(default_factory=list)
     place: Place = Place("", 0)
+    cluster: tuple[int, int, int] | None = None
 
 
 @dataclass
 class Program:
-    """A parsed PTX file."""
+    """A parsed PTX file. `library` are the names of the files in it that are CUDA's own headers."""
 
     architecture: str
     functions: dict[str, Function] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
+    library: frozenset[str] = frozenset()
 
 
 def size_of(type: str) -> int:

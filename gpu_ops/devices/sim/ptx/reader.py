@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from gpu_ops.devices.nvrtc import header_folders
 from gpu_ops.devices.sim.lanes import WARP
 from gpu_ops.devices.sim.ptx.program import (
     Function,
@@ -57,7 +58,8 @@ class _Parser:
         self.tokens = _TOKEN.findall(text)
         self.tokens.append("")  # the end
         self.at = 0
-        self.result = Program("")
+        own = [path for _, path in _FILE.findall(text) if path.startswith(header_folders())]
+        self.result = Program("", library=frozenset(map(self._file_name, own)))
         self.function = Function("", False)
         self.scopes: list[dict[str, str]] = []
         self.serial = 0
@@ -164,7 +166,8 @@ class _Parser:
         if self.peek() == "(":
             function.params = self._params()
         while self.peek() not in ("{", ";"):
-            self.next()  # .maxntid, .minnctapersm, .noreturn …
+            if self.next() == ".reqnctapercluster":  # the others: .maxntid, .minnctapersm, .noreturn …
+                function.cluster = self._extents()
         if self.next() == ";":
             return  # a declaration without a definition: printf, assert
         self.result.functions[function.name] = function
@@ -173,6 +176,14 @@ class _Parser:
         while self.scopes:
             advance(0, 1)
             self._statement()
+
+    def _extents(self) -> tuple[int, int, int]:
+        """Up to three numbers."""
+        found = [int(self.next())]
+        while self.take(","):
+            found.append(int(self.next()))
+        x, y, z = (*found, 1, 1)[:3]
+        return x, y, z
 
     def _params(self) -> list[Variable]:
         self.expect("(")

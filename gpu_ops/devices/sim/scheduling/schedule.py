@@ -13,6 +13,7 @@ from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
 from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_divergence
 from gpu_ops.devices.sim.scheduling.groups import Frame, Group, fullest
 from gpu_ops.devices.sim.scheduling.meter import Meter, limit_error
+from gpu_ops.devices.sim.scheduling.turns import Turns
 from gpu_ops.devices.sim.scheduling.waiting import (
     WarpWait,
     awaited_lanes,
@@ -26,8 +27,6 @@ FEW = 8
 """A group is packed if it has less than 1 / FEW of the batch's lanes."""
 SMALLEST = 2048
 """Packing gains nothing in a batch with fewer lanes."""
-PATIENCE, TURN = 64, 16
-"""The steps that lanes may spin while others wait, and the steps that the others then get."""
 
 
 class Scheduler:
@@ -35,12 +34,11 @@ class Scheduler:
 
     def __init__(self, code: Code, batch: Batch, meter: Meter, descending: bool) -> None:
         self.code, self.batch, self.meter, self.counters = code, batch, meter, batch.counters
-        self.descending = descending
+        self.turns = Turns(code.spin_blocks, descending)
         self.main = Frame([None] * len(code.zeros))
         self.ready: dict[int, Group] = {}
         self.parked: dict[int, Group] = {}
         self.awaited: dict[int, Array] = {}
-        self.spin_steps = 0
 
     def run(self) -> None:
         """Run until all lanes have exited."""
@@ -54,7 +52,7 @@ class Scheduler:
     def _turn(self) -> bool:
         """Let some lanes continue. Returns whether there were any."""
         if self.ready:
-            self._step(self._next())
+            self._step(self.turns.next(self.ready, self.parked, self._release_complete))
         elif self.parked:
             self._release()
         else:
@@ -64,23 +62,6 @@ class Scheduler:
     def _waiting_places(self) -> tuple[dict[int, Group], ...]:
         """All waiting groups, by block."""
         return self.ready, self.parked
-
-    def _next(self) -> int:
-        """The block to run: the lowest (the highest if descending), unless its lanes only spin, waiting for others."""
-        usual, other = (max, min) if self.descending else (min, max)
-        block = usual(self.ready)
-        if len(self.ready) + len(self.parked) > 1 and block in self.code.spin_blocks:
-            self.spin_steps += 1
-            if self.spin_steps > PATIENCE:
-                if self.spin_steps > PATIENCE + TURN:
-                    self.spin_steps = 0
-                elif len(self.ready) > 1:
-                    return other(self.ready)
-                else:
-                    if not self._release_warps():
-                        self._release_whole_blocks()
-                    return other(self.ready)
-        return block
 
     # One block
 
@@ -301,6 +282,13 @@ class Scheduler:
             self._unpack(group, number)
             group = Group(Lanes(self.batch.layout, mask=whole_mask(group.lanes)), self.main)
         self._join(waiting, number, group)
+
+    def _release_complete(self) -> bool:
+        """Release lanes whose warp or barrier is complete. Returns whether there were any."""
+        if self._release_warps():
+            return True
+        named = self._waiting(True)
+        return bool(named and self._open(named)) or self._release_whole_blocks()
 
     def _release(self) -> None:
         """No group is ready: release lanes that wait for their warp; if all groups are at barriers, open these."""
