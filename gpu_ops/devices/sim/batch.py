@@ -13,7 +13,7 @@ from gpu_ops.devices.sim import warp
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.copies import Copies
 from gpu_ops.devices.sim.counters import Counters
-from gpu_ops.devices.sim.findings import Findings, frame_places
+from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes, whole_mask
 from gpu_ops.devices.sim.printing import format_call, text_at
 from gpu_ops.devices.sim.ptx.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOWS
@@ -338,6 +338,13 @@ class Batch:
             text = text_at(self.memory.table, int(lanes.active(message)[0]))
         self.findings.add(kind, site.place, lanes, lanes.places, lambda at: text)
         raise KernelError(f"{site.place.file}:{site.place.line}: {kind}: {text}.")
+
+    def lost(self, lanes: Lanes, site: Site, pointer: Array) -> None:
+        """A call through a pointer that leads to no function, or back to one that is running, ends the launch."""
+        at = int(lanes.active(pointer)[0])
+        text = f"calls the address {at:#x}, which is no function of the call's type that is not running already"
+        self.findings.add("call of no function", site.place, lanes, lanes.places, say(text))
+        raise KernelError(f"{site.place.file}:{site.place.line}: {text}; recursion is not simulated.")
 
 
 def reserved_from(shared_bytes: int) -> int:

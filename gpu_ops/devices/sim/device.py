@@ -28,6 +28,7 @@ from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
+from gpu_ops.devices.sim.ptx.inline import function_addresses
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, load_kernel
 from gpu_ops.devices.sim.streams.ordering import check_order
 from gpu_ops.devices.sim.streams.queues import Cost, Queues, Timeline
@@ -203,6 +204,12 @@ class SimDevice:
                 self._memory.mark(array)
                 regions[variable.name] = self._memory.region(array, variable.name)
                 arrays.append(array)
+        places = {name: region.low for name, region in regions.items()} | function_addresses(loaded.program)
+        for variable in loaded.program.variables.values():
+            for link in variable.links if variable.name in regions else ():
+                value = (places[link.symbol.name] + link.symbol.offset) >> link.shift & ((1 << 8 * link.nbytes) - 1)
+                raw = np.frombuffer(value.to_bytes(link.nbytes, "little"), np.uint8)
+                regions[variable.name].data[link.at : link.at + link.nbytes] = raw
         return regions, tuple(arrays)
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> SimTexture:

@@ -219,7 +219,8 @@ class MemoryOperations:
             self.emit(f"S.fail(L, {site}, {self.value(line.args[0], 'i8')})")
 
     def _trap(self, line: Instruction) -> None:
-        self.emit(f"S.fail(L, {self.site(line, 'system', 0, 'stops', 0)}, None)")
+        site = self.site(line, "system", 0, "stops", 0)
+        self.emit(f"S.lost(L, {site}, {self.value(line.args[0], 'i8')})" if line.args else f"S.fail(L, {site}, None)")
 
     HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {
         "ld": _load,

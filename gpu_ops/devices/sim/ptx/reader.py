@@ -14,10 +14,12 @@ from gpu_ops.devices.sim.ptx.program import (
     Imm,
     Instruction,
     Label,
+    Link,
     Mem,
     Operand,
     Place,
     Program,
+    Prototype,
     Reg,
     Sym,
     Targets,
@@ -134,29 +136,43 @@ class _Parser:
             else:
                 count *= int(self.next())
                 self.expect("]")
-        data = self._values(type, unit) if self.take("=") else b""
+        data, links = self._values(unit) if self.take("=") else (b"", ())
         if self.peek() == ";":
             self.next()
-        return Variable(name, space, count * unit, align or unit, data)
+        return Variable(name, space, count * unit, align or unit, data, links)
 
-    def _values(self, type: str, unit: int) -> bytes:
-        words = []
-        if not self.take("{"):
-            words.append(self.next())
-        else:
-            while not self.take("}"):
-                token = self.next()
-                if token == "{" or token == "}" or token == ",":
-                    continue
-                words.append(token)
-        data = b""
-        for word in words:
-            value = _number(word)
-            if value is None:
-                raise KernelError(f"{self.source}: a variable initialised with the address of {word} is not simulated.")
-            bits = value.value & ((1 << 8 * unit) - 1)
-            data += bits.to_bytes(unit, "little")
-        return data
+    def _values(self, unit: int) -> tuple[bytes, tuple[Link, ...]]:
+        """The bytes of an initial value, and the addresses among them: name, generic(name) + 8, or one byte of it as
+        0xFF00(generic(name))."""
+        data, links, depth = b"", [], 0
+        while True:
+            if self.take("{"):
+                depth += 1
+            elif self.take("}"):
+                depth -= 1
+            elif not self.take(","):
+                number = _number(self.peek())
+                if number is not None:
+                    self.next()
+                mask = number.value if number is not None and self.take("(") else 0
+                if mask or number is None:
+                    shift = max(0, (mask & -mask).bit_length() - 1)
+                    links.append(Link(len(data), unit, self._linked(), shift))
+                    if mask:
+                        self.expect(")")
+                    number = Imm(0)
+                data += (number.value & ((1 << 8 * unit) - 1)).to_bytes(unit, "little")
+            if depth == 0:
+                return data, tuple(links)
+
+    def _linked(self) -> Sym:
+        """An address in an initial value."""
+        name = self.next()
+        if name == "generic":
+            self.expect("(")
+            name = self.next()
+            self.expect(")")
+        return Sym(name, self._offset())
 
     # Functions
 
@@ -294,8 +310,14 @@ class _Parser:
         if self.peek() == ".branchtargets":
             self.next()
             self.function.body.append(Targets(name, tuple(self._names())))
-        elif self.peek() in (".callprototype", ".calltargets"):
-            raise KernelError(f"{self.source}: calls through pointers are not simulated.")
+        elif self.take(".callprototype"):
+            gives = self._params() if self.peek() == "(" else []
+            self.expect("_")
+            takes = self._params() if self.peek() == "(" else []
+            sizes = (tuple(v.nbytes for v in variables) for variables in (takes, gives))
+            self.function.body.append(Prototype(name, *sizes))
+            while self.next() != ";":
+                pass  # .noreturn
         else:
             self.function.body.append(Label(name))
 
