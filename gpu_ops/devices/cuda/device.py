@@ -27,8 +27,9 @@ from gpu_ops.devices.cuda.memory import (
 from gpu_ops.devices.cuda.prepare import Prepared, wait_for
 from gpu_ops.devices.cuda.properties import architecture_of, limits_of, nvml_state, transfer_abilities
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
-from gpu_ops.devices.cuda.texture import Texture, make_texture
+from gpu_ops.devices.cuda.texture import Image, Texture, make_image, make_texture
 from gpu_ops.devices.instruments import HOLD, READ
+from gpu_ops.devices.images import Sampling
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.devices.nvrtc import nvrtc_version
@@ -245,6 +246,11 @@ class CudaDevice:
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Texture:
         with self.stream(0):
             return make_texture(array, border, linear, self._index)
+
+    @on_its_device
+    def image(self, array: DeviceArray, sampling: Sampling) -> Image:
+        with self.stream(0):
+            return make_image(array, sampling, self._index)
 
     def library(self, name: str) -> ModuleType:
         return import_library(name)

@@ -15,12 +15,14 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, instances_of
 from gpu_ops.devices.cpu import cpu_model
+from gpu_ops.devices.images import Sampling
 from gpu_ops.devices.launches import (
     PITCH,
     check_constants,
     check_gaps,
     check_launch,
     check_refresh,
+    check_texture,
     check_variables,
 )
 from gpu_ops.devices.limits import limits_of
@@ -213,7 +215,11 @@ class SimDevice:
         return regions, tuple(arrays)
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> SimTexture:
-        return SimTexture(array, border, linear)
+        check_texture(array, border, linear)
+        return SimTexture(array, Sampling({"nearest": "clamp", "zero": "border"}[border], linear))
+
+    def image(self, array: DeviceArray, sampling: Sampling) -> SimTexture:
+        return SimTexture(array, sampling)
 
     def library(self, name: str) -> ModuleType:
         raise DeviceError(f"{name} runs on a CUDA device only; the simulated GPU runs kernels.")

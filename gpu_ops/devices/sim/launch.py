@@ -75,7 +75,7 @@ def run_launch(
     """
     findings = Findings(loaded.entry.name)
     _check_local(loaded)
-    params, regions, textures = _pack(launch, loaded, memory)
+    params, regions = _pack(launch, loaded, memory)
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
     code = loaded.code
     workspace = []
@@ -87,7 +87,7 @@ def run_launch(
     if options.checks != "off":
         _track(loaded, {r.name: r for r in regions} | dict(variables), others)
     symbols = {name: region.low for name, region in variables.items()}
-    launch_data = LaunchData(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
+    launch_data = LaunchData(params, symbols, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     if workspace:
         launch_data = replace(launch_data, workspace=workspace[0].low)
     visible = reserved_from(shared_bytes) + RESERVED_BYTES if code.reserved else shared_bytes
@@ -240,14 +240,12 @@ def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel) -
     return max(1, each)
 
 
-def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, list[Region], dict[int, Any]]:
-    """Parameter bytes, the memory they point to, and textures by handle."""
+def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, list[Region]]:
+    """Parameter bytes, and the memory they point to."""
     params = np.zeros(max(loaded.param_bytes, 1), np.uint8)
     regions: list[Region] = []
-    textures: dict[int, Any] = {}
     for arg, offset, name in zip(launch.args, loaded.param_offsets, loaded.param_names, strict=True):
         if isinstance(arg, SimTexture):
-            textures[arg.pointer] = arg
             data = np.int64(arg.pointer).tobytes()
         elif arg is None:
             data = np.int64(0).tobytes()
@@ -258,7 +256,7 @@ def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, 
             regions.append(region)
             data = np.int64(region.low).tobytes()
         params[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
-    return params, regions, textures
+    return params, regions
 
 
 def _settle(regions: list[Region]) -> None:

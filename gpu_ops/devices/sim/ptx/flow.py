@@ -15,7 +15,7 @@ End = Literal["go", "branch", "choose", "exit", "barrier"]
 WARP_SYNC = {"shfl", "vote", "match", "redux"}
 NO_RESULT = {"st", "red", "bar", "barrier", "membar", "fence", "bra", "brx", "exit", "trap", "prefetch", "prefetchu"}
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "release"})
-NO_RESULT |= {"cp", "nanosleep", "discard", "applypriority", "brkpt", "pmevent", "griddepcontrol"}
+NO_RESULT |= {"cp", "nanosleep", "discard", "applypriority", "brkpt", "pmevent", "griddepcontrol", "sust"}
 
 
 @dataclass
