@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_ops.errors import KernelError
+from gpu_ops.errors import KernelError, plain
 
 BORDERS = ("clamp", "border", "wrap", "mirror")
 CELLS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32")
 OPTIONS = (*BORDERS, "point", "linear", "normalized", "fraction", "layered", "vector", "memory")
+
+
+@dataclass(frozen=True)
+class Handle:
+    """An address on the device as a launch argument, such as that of a function."""
+
+    pointer: int
 
 
 @dataclass(frozen=True)
@@ -72,3 +79,9 @@ def sampling_of(words: Sequence[str], surface: bool) -> Sampling:
     border = next((w for w in words if w in BORDERS), "clamp")
     flags = {name: name in words for name in ("linear", "normalized", "fraction", "layered", "vector", "memory")}
     return Sampling(border, surface=surface, **flags)
+
+
+def no_variable(source: str, name: str, known: Iterable[str]) -> str:
+    """The message for a __device__ variable that a program does not have."""
+    names = ", ".join(known) or "none"
+    return f"{source} has no __device__ variable {plain(name, 60)} that its kernels use (found: {names})."

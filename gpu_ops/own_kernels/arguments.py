@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from gpu_ops.devices.compiler import KernelParam
+from gpu_ops.devices.images import OPTIONS, Sampling, sampling_of
 from gpu_ops.errors import InputError, ParamError, plain
 
 Array = np.ndarray[Any, Any]
@@ -20,7 +21,8 @@ DTYPES = (
 CONTENTS = ("random", "zeros", "ones", "range", "empty")
 FORMS = (
     "a number, DTYPE:NUMBER, CONTENT:DTYPE:SHAPE with CONTENT one of " + ", ".join(CONTENTS) + ", FILE.npy, null, "
-    "struct:DTYPE=NUMBER,… or pointers:NAME,…"
+    "struct:DTYPE=NUMBER,…, pointers:NAME,…, texture:ARRAY,OPTION,… or surface:ARRAY,OPTION,… with ARRAY as above and "
+    "OPTION of " + ", ".join(OPTIONS) + ", or variable:NAME for what a __device__ variable holds"
 )
 MOST_ELEMENTS = 1 << 31
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
@@ -29,7 +31,8 @@ _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 @dataclass(frozen=True)
 class Argument:
     """An argument: an array with its contents (None: uninitialised memory of that shape and dtype), a scalar, the names
-    of arrays whose addresses it has, or a null pointer. `text` is a number that takes the type of the parameter."""
+    of arrays whose addresses it has, or a null pointer. `text` is a number that takes the type of the parameter. With
+    `sampling` it is a texture or surface over the array; with `variable` the address that this variable holds."""
 
     name: str
     array: Array | None = None
@@ -37,6 +40,8 @@ class Argument:
     scalar: np.generic | None = None
     pointers: tuple[str, ...] | None = None
     text: str | None = None
+    sampling: Sampling | None = None
+    variable: str | None = None
 
     @property
     def is_array(self) -> bool:
@@ -68,6 +73,14 @@ def _parse(text: str, name: str, place: int) -> Argument:
         return Argument(name)
     if text.endswith(".npy"):
         return Argument(name, array=_load(text))
+    if kind in ("texture", "surface"):
+        array, *options = rest.split(",")
+        inner = _parse(array, name, place)
+        if inner.array is None and inner.empty is None:
+            raise ParamError(f"--arg {plain(text, 80)} has no array; give {kind}:CONTENT:DTYPE:SHAPE or {kind}:FILE.npy.")
+        return replace(inner, sampling=sampling_of([o.strip() for o in options], kind == "surface"))
+    if kind == "variable":
+        return Argument(name, variable=rest)
     if kind == "pointers":
         return Argument(name, pointers=tuple(part.strip() for part in rest.split(",")))
     if kind == "struct":

@@ -15,7 +15,7 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, instances_of
 from gpu_ops.devices.cpu import cpu_model
-from gpu_ops.devices.images import Sampling
+from gpu_ops.devices.images import Sampling, no_variable
 from gpu_ops.devices.launches import (
     PITCH,
     check_constants,
@@ -84,6 +84,12 @@ class SimKernel:
     @property
     def compile_seconds(self) -> float:
         return self.compiled.seconds + self.loaded.seconds
+
+    def variable(self, name: str) -> int:
+        """The address that a __device__ variable holds. Raises KernelError without such a variable."""
+        if name not in self.variables:
+            raise KernelError(no_variable(self.compiled.source, name, self.variables))
+        return int.from_bytes(self.variables[name].data[:8].tobytes(), "little")
 
     @property
     def resources(self) -> Mapping[str, int]:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule
+from gpu_ops.devices.images import Handle
 from gpu_ops.devices.limits import MOST_MULTIPROCESSORS
 from gpu_ops.devices.occupancy import is_known, occupancy
 from gpu_ops.devices.sim.access import GlobalMemory
@@ -245,7 +246,7 @@ def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, 
     params = np.zeros(max(loaded.param_bytes, 1), np.uint8)
     regions: list[Region] = []
     for arg, offset, name in zip(launch.args, loaded.param_offsets, loaded.param_names, strict=True):
-        if isinstance(arg, SimTexture):
+        if isinstance(arg, SimTexture | Handle):
             data = np.int64(arg.pointer).tobytes()
         elif arg is None:
             data = np.int64(0).tobytes()
