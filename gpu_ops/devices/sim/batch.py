@@ -20,6 +20,7 @@ from gpu_ops.devices.sim.ptx.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHAR
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.scheduling.barriers import NamedBarriers
 from gpu_ops.devices.sim.shared import SharedMemory
+from gpu_ops.devices.sim.tensor import TensorOperations
 from gpu_ops.devices.sim.textures import IMAGES, SimTexture
 from gpu_ops.errors import KernelError, counted
 
@@ -40,7 +41,7 @@ class LaunchData:
     workspace: int = 0
 
 
-class Batch:
+class Batch(TensorOperations):
     """The state `S` of generated functions. Loads return a list of arrays, one per element of a vector."""
 
     def __init__(

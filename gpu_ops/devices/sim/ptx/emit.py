@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from gpu_ops.devices.sim.ptx import arithmetic, floating
+from gpu_ops.devices.sim.ptx.emit_matrix import MatrixOperations
 from gpu_ops.devices.sim.ptx.emit_memory import MemoryOperations
 from gpu_ops.devices.sim.ptx.flow import Block, results
 from gpu_ops.devices.sim.ptx.inline import Flat, is_special
@@ -83,7 +84,7 @@ class Code:
     cluster: tuple[int, int, int] | None
 
 
-class Emitter(MemoryOperations):
+class Emitter(MemoryOperations, MatrixOperations):
     """Generates the functions of one kernel. `addresses` are those of shared, local and parameter variables."""
 
     def __init__(self, flat: Flat, blocks: list[Block], addresses: Mapping[str, int]) -> None:
@@ -94,7 +95,7 @@ class Emitter(MemoryOperations):
         self.waits = waiting_lines(blocks)
         self.depends = False
         self.system: set[str] = set()
-        self.constants: dict[str, Array] = {}
+        self.constants: dict[str, Any] = {}
         self.sites: list[Site] = []
         self.text: list[str] = []
         self.texts: list[str] = []
@@ -354,7 +355,17 @@ class Emitter(MemoryOperations):
         self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered, waits, releases))
         return f"SITES[{len(self.sites) - 1}]"
 
-    HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {**MemoryOperations.HANDLERS, "mov": _move}
+    def named(self, value: Any) -> str:
+        """The name of any constant in the functions."""
+        name = f"N_{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {
+        **MemoryOperations.HANDLERS,
+        **MatrixOperations.MATRICES,
+        "mov": _move,
+    }
 
 
 def _live_registers(blocks: list[Block]) -> int:

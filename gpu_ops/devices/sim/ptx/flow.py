@@ -148,6 +148,8 @@ def registers_of(operand: Operand) -> Sequence[str]:
 
 def results(line: Instruction) -> tuple[Operand, ...]:
     """The operands that an instruction writes."""
+    if line.op[:2] == ("wmma", "store"):
+        return ()
     if line.op[0] in NO_RESULT and line.op[:2] not in (("bar", "red"), ("barrier", "red")):
         return ()
     if line.op[0] == "system":
