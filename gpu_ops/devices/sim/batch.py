@@ -11,6 +11,7 @@ import numpy as np
 
 from gpu_ops.devices.sim import warp
 from gpu_ops.devices.sim.access import GlobalMemory
+from gpu_ops.devices.sim.clusters import ClusterOperations
 from gpu_ops.devices.sim.copies import Copies
 from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
@@ -20,8 +21,8 @@ from gpu_ops.devices.sim.ptx.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHAR
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.scheduling.barriers import NamedBarriers
 from gpu_ops.devices.sim.shared import SharedMemory
-from gpu_ops.devices.sim.tensor import TensorOperations
-from gpu_ops.devices.sim.textures import IMAGES, SimTexture
+from gpu_ops.devices.sim.units.tensor import TensorOperations
+from gpu_ops.devices.sim.units.textures import IMAGES, SimTexture
 from gpu_ops.errors import KernelError, counted
 
 WIDEST = 16
@@ -41,7 +42,7 @@ class LaunchData:
     workspace: int = 0
 
 
-class Batch(TensorOperations):
+class Batch(TensorOperations, ClusterOperations):
     """The state `S` of generated functions. Loads return a list of arrays, one per element of a vector."""
 
     def __init__(
@@ -247,6 +248,8 @@ class Batch(TensorOperations):
         space that is not allowed counts as a global address, which is out of bounds."""
         window = _window(lanes.fill_inactive(address))
         names = {0: "global", **{window: space for space, window in WINDOWS.items() if space in allowed}}
+        if self.shared.clusters is not None:
+            names[SHARED_WINDOW] = "cluster"
         window = np.where(np.isin(window, list(names)), window, 0)
         spaces = []
         for value in np.unique(window):

@@ -34,7 +34,7 @@ from gpu_ops.devices.sim.ptx.inline import function_addresses
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, load_kernel
 from gpu_ops.devices.sim.streams.ordering import check_order
 from gpu_ops.devices.sim.streams.queues import Cost, Queues, Timeline
-from gpu_ops.devices.sim.textures import SimTexture
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.host import free_memory
 from gpu_ops.params import Value

@@ -115,10 +115,17 @@ def _lane_mask(kind: str, lane: Array) -> Array:
 
 class Lanes:
     """The lanes that run a piece of code now. In the frame of the whole batch: all lanes (`mask` None), or those in
-    `mask` (blocks, width). Packed: those at `index` into the flattened batch, in order; then `mask` is None as well."""
+    `mask` (blocks, width). Packed: those at `index` into the flattened batch, in order; then `mask` is None as well. With `visitors` they access the memory
+    of other blocks: `index` are lanes of those, `visitors` the ones that run."""
 
-    def __init__(self, layout: BatchLayout, mask: Array | None = None, index: Array | None = None) -> None:
-        self.layout, self.mask, self.index = layout, mask, index
+    def __init__(
+        self,
+        layout: BatchLayout,
+        mask: Array | None = None,
+        index: Array | None = None,
+        visitors: Array | None = None,
+    ) -> None:
+        self.layout, self.mask, self.index, self.visitors = layout, mask, index, visitors
         self.packed = index is not None
         self.shape = (1, len(index)) if index is not None else (layout.blocks, layout.width)
         self._special: dict[str, Array] = {}
@@ -215,8 +222,9 @@ class Lanes:
     def subset(self, selection: Array) -> Lanes | None:
         """The running lanes in `selection`, a mask in this frame; None if there are none."""
         if self.index is not None:
-            index = self.index[np.broadcast_to(selection, self.shape)[0]]
-            return Lanes(self.layout, index=index) if len(index) else None
+            where = np.broadcast_to(selection, self.shape)[0]
+            visitors = None if self.visitors is None else self.visitors[where]
+            return Lanes(self.layout, index=self.index[where], visitors=visitors) if where.any() else None
         mask = np.broadcast_to(selection, self.shape) if self.mask is None else self.mask & selection
         return Lanes(self.layout, mask=mask) if np.count_nonzero(mask) else None
 

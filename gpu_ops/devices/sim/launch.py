@@ -25,7 +25,7 @@ from gpu_ops.devices.sim.scheduling.late import LateScheduler
 from gpu_ops.devices.sim.scheduling.meter import Meter
 from gpu_ops.devices.sim.scheduling.schedule import Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
-from gpu_ops.devices.sim.textures import SimTexture
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.devices.sim.traces import Recorder, Tracing
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Launch
@@ -98,8 +98,10 @@ def run_launch(
     if options.tracing is not None:
         recorder = Recorder(options.tracing, launch.kernel.compiled.source, table, tuple(variables.values()), names)
     counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
-    cluster = code.cluster or (1, 1, 1)
-    signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, loaded.code.depends)
+    cluster = _cluster(launch, code)
+    signals = Signals(
+        blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, code.depends or code.cluster is not None
+    )
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
     for part in _batches(launch, shared_bytes, loaded, options):
@@ -116,6 +118,8 @@ def run_launch(
         try:
             with np.errstate(all="ignore"):
                 _scheduler(loaded.code, batch, meter, options).run()
+            if shared.clusters is not None and part.checks:
+                shared.clusters.report_ended(findings)
         except KernelError as error:
             error.findings = tuple(findings.found)
             raise
@@ -204,6 +208,15 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
         for number, start in enumerate(starts)
     ]
     return parts[::-1] if reverse else parts
+
+
+def _cluster(launch: Launch, code: Code) -> tuple[int, int, int]:
+    """The extents of a cluster. Raises KernelError where the grid is no multiple of them."""
+    cluster = code.cluster or (1, 1, 1)
+    if any(blocks % extent for blocks, extent in zip(launch.grid, cluster, strict=True)):
+        sizes = (" x ".join(map(str, extents)) for extents in (launch.grid, cluster))
+        raise KernelError("{}: the grid of {} is no multiple of the cluster of {} blocks.".format(launch.name, *sizes))
+    return cluster
 
 
 def _consecutive(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.sim.atomics import update
+from gpu_ops.devices.sim.clusters import Clusters
 from gpu_ops.devices.sim.findings import WITHIN, Findings, frame_places, say
 from gpu_ops.devices.sim.hazards import RIVALS, AccessLog, Order, SharedAccess
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes, bits
@@ -49,6 +50,7 @@ class SharedMemory:
         self.written = np.zeros((1, units), np.bool_)
         self.all_written = not checks
         self.library = library
+        self.clusters = Clusters(layout, units) if layout.cluster != (1, 1, 1) else None
         if user_bytes is not None:
             self.data[:, user_bytes:] = 0
             self.written[:, user_bytes // unit :] = True
@@ -314,6 +316,10 @@ class SharedMemory:
             self.signal(lanes, released=kind != "read", learned=site.waits or kind == "atomic")
         if site.waits:  # its author expects accesses of other threads
             return touch
+        if self.clusters is not None:
+            self._look_in_cluster(lanes, site, touch, kind)
+            if lanes.visitors is not None:
+                return touch
         if site.is_ordered:
             kind = f"volatile {kind}"
         for rival in RIVALS[kind]:
@@ -323,6 +329,37 @@ class SharedMemory:
                 self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
         self.trails[kind].note(touch, self.time)
         return touch
+
+    def _look_in_cluster(self, lanes: Lanes, site: Site, touch: SharedAccess, kind: str) -> None:
+        """Check an access for conflicts with other blocks of the cluster since its last barrier, and record it."""
+        assert self.clusters is not None
+        layout, repeats = lanes.layout, 1
+        rows, units, places = touch.rows, touch.units, touch.places
+        if rows is None:  # all blocks do the same
+            repeats = self.blocks
+            rows, units = np.repeat(np.arange(repeats), len(units)), np.tile(units, repeats)
+            places = (np.arange(repeats)[:, None] * lanes.shape[1] + places).reshape(-1)
+        ranks = layout.ranks[rows, 0]
+        if lanes.visitors is not None:
+            visitors = lanes.visitors[places]
+            ranks = layout.ranks[visitors // layout.width, 0]
+            self.clusters.visits |= {int(row): (self.time, site, int(who)) for row, who in zip(rows, visitors, strict=True)}
+        whole = SharedAccess(units, ranks, rows, places)
+        bad, who, rival = self.clusters.rivals(whole, rows, ranks.astype(np.int64), kind, self.time)
+        if len(bad):
+            did = {"read": "read", "write": "wrote", "atomic": "changed"}[rival]
+            text = (
+                f"{site.verb} {self.name(int(units[bad[0]]) * self.unit)}, which block {int(who[0])} of the cluster "
+                f"{did} with no barrier of the cluster in between"
+            )
+            title = f"{kind}-after-{rival} hazard in a cluster"
+            self.findings.add(title, site.place, lanes, np.unique(places[bad]), say(text))
+
+    def cluster_barrier(self, rows: Array) -> None:
+        """All threads of the clusters of these blocks have met."""
+        assert self.clusters is not None
+        self.barrier(None if len(rows) == self.blocks else rows)
+        self.clusters.start[rows] = self.time
 
     @staticmethod
     def _rows(touch: SharedAccess) -> Any:

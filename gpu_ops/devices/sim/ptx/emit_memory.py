@@ -18,6 +18,8 @@ PARAM_WINDOW = 1 << 58
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
 IMAGE_AXES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2}
 """The axes of each kind of texture and surface; a: in layers."""
+CLUSTER_SHIFT = 24
+"""Where an address in shared memory has the number of a block of the cluster."""
 COPY_WORDS = {"ca", "cg", "shared", "cta", "global", "L2", "64B", "128B", "256B"}
 """Additional parts of the name of a cp.async; none of them changes the copied values."""
 
@@ -40,6 +42,8 @@ class MemoryOperations:
         addresses: Mapping[str, int]
 
     def _space(self, line: Instruction) -> str:
+        if {"shared", "cluster"} <= set(line.op):
+            return "cluster"
         return next((p for p in line.op[1:] if p in SPACES), "generic")
 
     def _memory(self, line: Instruction, memory: Operand, space: str) -> tuple[str, int]:
@@ -178,6 +182,9 @@ class MemoryOperations:
         self.assign(line.args[0], "S.active_mask(L)", "i4")
 
     def _barrier(self, line: Instruction) -> None:
+        if "cluster" in line.op:
+            self.emit("S.arrive_cluster(L)" if "arrive" in line.op else "S.left_cluster(L)")
+            return
         if "warp" in line.op:
             self.emit(f"S.warp_barrier(L, {self.value(line.args[0], 'i4')})")
             return
@@ -195,6 +202,17 @@ class MemoryOperations:
             self.assign(line.args[0], call, code)
         elif arrivals or "arrive" in line.op or "red" in line.op:
             raise refused(line)
+
+    def _map(self, line: Instruction) -> None:
+        """mapa.shared::cluster.u32 d, a, rank · mapa.u64, of a generic address"""
+        code = f"i{size_of(line.op[-1])}"
+        call = f"S.map_rank({self.value(line.args[1], code)}, {self.value(line.args[2], 'i4')})"
+        self.assign(line.args[0], call, code)
+
+    def _rank(self, line: Instruction) -> None:
+        """getctarank.shared::cluster.u32 d, a"""
+        code = "i4" if "u32" in line.op and "shared" in line.op else "i8"
+        self.assign(line.args[0], f"S.rank_of(L, {self.value(line.args[1], code)})", "i4")
 
     def _fence(self, line: Instruction) -> None:
         """membar.gl · fence.acq_rel.gpu · membar.cta, which orders accesses for the own block only"""
@@ -272,6 +290,8 @@ class MemoryOperations:
         "atom": _atomic,
         "red": _atomic,
         "cvta": _convert_address,
+        "mapa": _map,
+        "getctarank": _rank,
         "isspacep": _is_space,
         "shfl": _shuffle,
         "vote": _vote,

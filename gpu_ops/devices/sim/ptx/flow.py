@@ -118,11 +118,16 @@ def _cut(
 
 
 def _is_barrier(line: Instruction) -> bool:
-    return line.op[0] in ("bar", "barrier") and not {"warp", "cluster", "arrive"} & set(line.op)
+    return line.op[0] in ("bar", "barrier") and not {"warp", "arrive"} & set(line.op)
 
 
 def _publishes(line: Instruction) -> bool:
     return is_strong(line) and line.op[0] != "ld" and line.op[1] != "shared"
+
+
+def barrier_kind(line: Instruction) -> Literal["block", "named", "cluster"]:
+    """Who meets at a barrier: the block, some of its threads, or the blocks of a cluster."""
+    return "cluster" if "cluster" in line.op else "named" if is_named(line) else "block"
 
 
 def is_named(line: Instruction) -> bool:

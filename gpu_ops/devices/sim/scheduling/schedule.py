@@ -8,9 +8,9 @@ import numpy as np
 from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.lanes import Array, Lanes, pick, union, whole_mask, whole_size
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
-from gpu_ops.devices.sim.ptx.flow import is_named
+from gpu_ops.devices.sim.ptx.flow import barrier_kind
 from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
-from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_divergence
+from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_alone, report_divergence
 from gpu_ops.devices.sim.scheduling.groups import Frame, Group, fullest
 from gpu_ops.devices.sim.scheduling.meter import Meter, limit_error
 from gpu_ops.devices.sim.scheduling.turns import Turns
@@ -287,25 +287,26 @@ class Scheduler:
         """Release lanes whose warp or barrier is complete. Returns whether there were any."""
         if self._release_warps():
             return True
-        named = self._waiting(True)
-        return bool(named and self._open(named)) or self._release_whole_blocks()
+        named = self._waiting("named")
+        return bool(named and self._open(named)) or self._open_clusters() or self._release_whole_blocks()
 
     def _release(self) -> None:
         """No group is ready: release lanes that wait for their warp; if all groups are at barriers, open these."""
         if self._release_warps():
             return
-        named = self._waiting(True)
-        if named and self._open(named):
+        named = self._waiting("named")
+        if (named and self._open(named)) or self._open_clusters():
             return
-        stuck = self._at_warps()
-        if (named or stuck) and self._release_whole_blocks():
+        stuck, clustered = self._at_warps(), self._waiting("cluster")
+        if (named or stuck or clustered) and self._release_whole_blocks():
             return
         if stuck:
             self._release_deadlocked(*next(iter(stuck.items())))
             return
         if named:
             self.batch.meetings.report(list(named.values()), self.batch.findings)
-        report_divergence(list(self._waiting(False).values()), self.batch.findings)
+        report_divergence([*self._waiting("block").values(), *clustered.values()], self.batch.findings)
+        report_alone(list(clustered.values()), self.batch.findings)
         waiting, self.parked = self.parked, {}
         self.batch.shared.barrier(None)
         for number, group in sorted(waiting.items()):
@@ -344,13 +345,13 @@ class Scheduler:
         report_incomplete(wait, self.batch.alive, others, self.batch.findings)
         self._run(blocks[number], fullest(group))
 
-    def _waiting(self, named: bool) -> dict[int, WaitingLanes]:
-        """The lanes that wait at named barriers, or else at barriers of the whole block."""
+    def _waiting(self, kind: str) -> dict[int, WaitingLanes]:
+        """The lanes that wait at barriers of a kind: see `barrier_kind`."""
         waiting = {}
         for number, group in sorted(self.parked.items()):
             block = self.code.blocks[number].block
-            if block.end == "barrier" and is_named(block.lines[0]) == named:
-                barrier = [self._operand(a, group) for a in block.lines[0].args] if named else []
+            if block.end == "barrier" and barrier_kind(block.lines[0]) == kind:
+                barrier = [self._operand(a, group) for a in block.lines[0].args] if kind == "named" else []
                 waiting[number] = WaitingLanes(block.place, group.lanes, whole_mask(group.lanes), *barrier)
         return waiting
 
@@ -361,10 +362,23 @@ class Scheduler:
             self._release_lanes(block, named[block].mask, go)
         return any(go.any() for go in opened)
 
+    def _open_clusters(self) -> bool:
+        """Release lanes at complete barriers of clusters. Returns whether there were any."""
+        waiting, clusters = self._waiting("cluster"), self.batch.shared.clusters
+        if not waiting or clusters is None:
+            return False
+        rows = clusters.complete(self.batch.alive)
+        if len(rows):
+            self.batch.shared.cluster_barrier(rows)
+        opened = {block: clusters.passes(one.mask) for block, one in waiting.items()}
+        for block, go in opened.items():
+            self._release_lanes(block, waiting[block].mask, go)
+        return any(go.any() for go in opened.values())
+
     def _release_whole_blocks(self) -> bool:
         """Release blocks whose live threads are all at barriers, while other blocks wait or spin. Returns whether there
         were any."""
-        waiting = self._waiting(False)
+        waiting = self._waiting("block")
         if not waiting:
             return False
         here = np.logical_or.reduce([one.mask for one in waiting.values()])

@@ -8,7 +8,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
-from gpu_ops.devices.sim.matrices import BITS, Fragment, places, product
+from gpu_ops.devices.sim.units.matrices import BITS, Fragment, places, product
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.warp import Warps
 

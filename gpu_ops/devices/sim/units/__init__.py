@@ -1,0 +1,1 @@
+"""Units of a multiprocessor beside its arithmetic: textures and tensor cores."""
