@@ -21,6 +21,7 @@ from gpu_ops.devices.sim.ptx.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHAR
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.scheduling.barriers import NamedBarriers
 from gpu_ops.devices.sim.shared import SharedMemory
+from gpu_ops.devices.sim.units.arrivals import ArrivalOperations
 from gpu_ops.devices.sim.units.tensor import TensorOperations
 from gpu_ops.devices.sim.units.textures import IMAGES, SimTexture
 from gpu_ops.errors import KernelError, counted
@@ -42,7 +43,7 @@ class LaunchData:
     workspace: int = 0
 
 
-class Batch(TensorOperations, ClusterOperations):
+class Batch(TensorOperations, ClusterOperations, ArrivalOperations):
     """The state `S` of generated functions. Loads return a list of arrays, one per element of a vector."""
 
     def __init__(

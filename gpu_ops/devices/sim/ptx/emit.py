@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from gpu_ops.devices.sim.ptx import arithmetic, floating
+from gpu_ops.devices.sim.ptx.emit_arrival import ArrivalOperations
 from gpu_ops.devices.sim.ptx.emit_matrix import MatrixOperations
 from gpu_ops.devices.sim.ptx.emit_memory import MemoryOperations
 from gpu_ops.devices.sim.ptx.flow import Block, results
@@ -84,7 +85,7 @@ class Code:
     cluster: tuple[int, int, int] | None
 
 
-class Emitter(MemoryOperations, MatrixOperations):
+class Emitter(MemoryOperations, MatrixOperations, ArrivalOperations):
     """Generates the functions of one kernel. `addresses` are those of shared, local and parameter variables."""
 
     def __init__(self, flat: Flat, blocks: list[Block], addresses: Mapping[str, int]) -> None:
@@ -364,6 +365,7 @@ class Emitter(MemoryOperations, MatrixOperations):
     HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {
         **MemoryOperations.HANDLERS,
         **MatrixOperations.MATRICES,
+        **ArrivalOperations.ARRIVALS,
         "mov": _move,
     }
 

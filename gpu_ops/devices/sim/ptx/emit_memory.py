@@ -100,6 +100,10 @@ class MemoryOperations:
             self.emit("S.wait_for_copies(L, None)")
         elif what == {"wait_group"} and isinstance(line.args[0], Imm):
             self.emit(f"S.wait_for_copies(L, {line.args[0].value})")
+        elif {"mbarrier", "arrive", "shared"} <= what <= {"mbarrier", "arrive", "shared", "cta", "noinc", "b64"}:
+            base, offset = self._memory(line, line.args[0], "shared")
+            site = self.site(line, "shared", offset, "changes", 8)
+            self.emit(f"S.arrive_after_copies(L, {site}, {base}, {'noinc' in what})")
         elif line.op[1] == "async" and {"shared", "global"} <= what <= COPY_WORDS and len(line.args) in (3, 4):
             assert isinstance(line.args[2], Imm)
             nbytes = line.args[2].value

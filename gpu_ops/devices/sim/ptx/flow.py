@@ -153,7 +153,7 @@ def registers_of(operand: Operand) -> Sequence[str]:
 
 def results(line: Instruction) -> tuple[Operand, ...]:
     """The operands that an instruction writes."""
-    if line.op[:2] == ("wmma", "store"):
+    if line.op[:2] == ("wmma", "store") or (line.op[0] == "mbarrier" and isinstance(line.args[0], Mem)):
         return ()
     if line.op[0] in NO_RESULT and line.op[:2] not in (("bar", "red"), ("barrier", "red")):
         return ()
