@@ -25,6 +25,7 @@ FORMS = (
     "OPTION of " + ", ".join(OPTIONS) + ", or variable:NAME for what a __device__ variable holds"
 )
 MOST_ELEMENTS = 1 << 31
+_TYPES = {"float", "double", "half", "__half", "int", "unsigned", "short", "long", "char", "bool"}
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 
 
@@ -71,14 +72,14 @@ def _parse(text: str, name: str, place: int) -> Argument:
     kind, _, rest = text.partition(":")
     if text == "null":
         return Argument(name)
-    if text.endswith(".npy"):
-        return Argument(name, array=_load(text))
     if kind in ("texture", "surface"):
         array, *options = rest.split(",")
         inner = _parse(array, name, place)
         if inner.array is None and inner.empty is None:
             raise ParamError(f"--arg {plain(text, 80)} has no array; give {kind}:CONTENT:DTYPE:SHAPE or {kind}:FILE.npy.")
         return replace(inner, sampling=sampling_of([o.strip() for o in options], kind == "surface"))
+    if text.endswith(".npy"):
+        return Argument(name, array=_load(text))
     if kind == "variable":
         return Argument(name, variable=rest)
     if kind == "pointers":
@@ -176,7 +177,8 @@ def scalar_of(text: str, param: KernelParam, declared: str, name: str) -> np.gen
     in the source says it, or the number itself in a template."""
     if param.type == "ptr" or (param.nbytes == 8 and "*" in declared):
         raise ParamError(f"{name} is a pointer ({declared}); give an array, such as zeros:float32:1000, or null.")
-    words = set(re.findall(r"\w+", declared))
+    found = re.findall(r"\w+", declared)
+    words = set(found[:-1] if _TYPES.intersection(found[:-1]) else found)  # a parameter's name may be "half"
     floats = {2: "float16", 4: "float32", 8: "float64"}
     is_float = param.type.startswith("f") or bool(words & {"float", "double", "half", "__half"})
     if not is_float and param.type.startswith("b") and not words & {"int", "unsigned", "short", "long", "char", "bool"}:
