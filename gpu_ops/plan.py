@@ -378,6 +378,9 @@ class Device(Protocol):
         """A texture over a copy of a 1D or 2D array, addressed in elements, to be passed as a launch argument. The copy
         is made now, so a plan needs a Copy step that updates the texture in each run."""
 
+    def image(self, array: DeviceArray, sampling: Any) -> Any:
+        """A texture or surface over an array, as a launch argument; `sampling` is a `devices.images.Sampling`."""
+
     def library(self, name: str) -> ModuleType:
         """The module of another library, such as "cv2" or "cupyx.scipy.ndimage". Raises LibraryMissing, which says what
         to install."""

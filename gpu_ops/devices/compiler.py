@@ -57,8 +57,8 @@ class KernelParam:
 @dataclass(frozen=True)
 class Entry:
     """A kernel of a compiled file: its parameters, its own block limit (0: none), and the resources that the assembler
-    reports, empty if it did not run. `symbol` is its name in PTX and cubin. `cooperative`: its blocks meet at a barrier of
-    the grid, which needs a cooperative launch."""
+    reports, empty if it did not run. `symbol` is its name in PTX and cubin. `cooperative`: its blocks meet at a barrier
+    of the grid, which needs a cooperative launch."""
 
     name: str
     params: tuple[KernelParam, ...]
@@ -166,6 +166,8 @@ def instances_of(source: str, name: str, edits: Mapping[str, str] | None = None)
     return () if declared else (name,)
 
 
+_NESTED = re.compile("device-side kernel launch|kernel launch from __device__")
+"""What the compiler says of a kernel that launches kernels."""
 NAMES_OF_INSTANCES = "__nv_name_map"
 """The file in NVRTC's log whose errors are those of instances that the program does not have."""
 _CACHE: dict[str, Compiled] = {}
@@ -213,6 +215,10 @@ def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -
         lines = [line.strip() for line in log.splitlines() if "error" in line] or log.strip().splitlines()
         reason = shortened("; ".join(lines)) or "NVRTC gives no reason"
         return KernelError(f"{source} does not compile: {reason}", diagnostics, log)
+    if _NESTED.search(errors[0].text):
+        where = f"{errors[0].file}:{errors[0].line}"
+        text = "a kernel that launches kernels is not supported; launch them one after the other"
+        return KernelError(f"{source} does not compile: {where}: {text}.", diagnostics, log)
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return KernelError(f"{source} does not compile: {shortened(str(errors[0]))}{more}", diagnostics, log)
 

@@ -76,7 +76,9 @@ def _parse(text: str, name: str, place: int) -> Argument:
         array, *options = rest.split(",")
         inner = _parse(array, name, place)
         if inner.array is None and inner.empty is None:
-            raise ParamError(f"--arg {plain(text, 80)} has no array; give {kind}:CONTENT:DTYPE:SHAPE or {kind}:FILE.npy.")
+            raise ParamError(
+                f"--arg {plain(text, 80)} has no array; give {kind}:CONTENT:DTYPE:SHAPE or {kind}:FILE.npy."
+            )
         return replace(inner, sampling=sampling_of([o.strip() for o in options], kind == "surface"))
     if text.endswith(".npy"):
         return Argument(name, array=_load(text))

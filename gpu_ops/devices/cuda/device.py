@@ -21,6 +21,7 @@ from gpu_ops.devices.cuda.memory import (
     allocate,
     allocate_managed,
     allocate_pitched,
+    held_address,
     host_view,
     is_pinned,
 )
@@ -28,8 +29,8 @@ from gpu_ops.devices.cuda.prepare import Prepared, wait_for
 from gpu_ops.devices.cuda.properties import architecture_of, limits_of, nvml_state, transfer_abilities
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
 from gpu_ops.devices.cuda.texture import Image, Texture, make_image, make_texture
+from gpu_ops.devices.images import Sampling
 from gpu_ops.devices.instruments import HOLD, READ
-from gpu_ops.devices.images import Sampling, no_variable
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.devices.nvrtc import nvrtc_version
@@ -76,15 +77,7 @@ class CudaKernel:
 
     def variable(self, name: str) -> int:
         """The address that a __device__ variable holds. Raises KernelError without such a variable."""
-        from cupy.cuda import driver, runtime
-
-        try:
-            found = self.module.first.get_global_var(name)
-        except driver.CUDADriverError:
-            raise KernelError(no_variable(self.compiled.source, name, ())) from None
-        value = np.zeros(1, np.uint64)
-        runtime.memcpy(value.ctypes.data, int(getattr(found, "ptr", found)), 8, runtime.memcpyDeviceToHost)
-        return int(value[0])
+        return held_address(self.module.first, self.compiled.source, name)
 
 
 @dataclass(eq=False)

@@ -119,6 +119,4 @@ def _over_memory(array: Any, channel: Any, outer: list[int], width: int) -> Any:
         kind = runtime.cudaResourceTypeLinear
         return texture.ResourceDescriptor(kind, arr=array, chDesc=channel, sizeInBytes=array.nbytes)
     kind, pitch = runtime.cudaResourceTypePitch2D, array.strides[0]
-    return texture.ResourceDescriptor(
-        kind, arr=array, chDesc=channel, width=width, height=outer[0], pitchInBytes=pitch
-    )
+    return texture.ResourceDescriptor(kind, arr=array, chDesc=channel, width=width, height=outer[0], pitchInBytes=pitch)

@@ -6,19 +6,28 @@ block.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from gpu_ops.devices.sim.counters import Counters
-from gpu_ops.devices.sim.findings import Findings, frame_places, say
+from gpu_ops.devices.sim.findings import Findings, say
 from gpu_ops.devices.sim.hazards import RIVALS, AccessLog, SharedAccess
 from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.ptx.emit_memory import CLUSTER_SHIFT
 from gpu_ops.devices.sim.ptx.sites import Site
 
 OFFSET = (1 << CLUSTER_SHIFT) - 1
-NOBODY = -1
+
+
+class Memory(Protocol):
+    """What the check of an access reads of shared memory."""
+
+    time: int
+    unit: int
+    findings: Findings
+
+    def name(self, byte: int) -> str: ...
 
 
 class Clusters:
@@ -48,18 +57,33 @@ class Clusters:
         """Those of the waiting lanes whose barrier has opened."""
         return mask & (self.arrivals <= self.opened[:, None])
 
-    def rivals(self, touch: SharedAccess, rows: Array, ranks: Array, kind: str, time: int) -> tuple[Array, Array, str]:
-        """Log an access by blocks of these numbers in their clusters to these rows. Returns the accesses (n,) that
-        conflict with one of another block since the cluster's last barrier, that block's number, and what it did."""
-        mine = SharedAccess(touch.units, ranks, rows, touch.places)
-        found = (np.zeros(0, np.int64), np.zeros(0, np.int64), "")
+    def check(self, lanes: Lanes, site: Site, touch: SharedAccess, kind: str, shared: Memory) -> None:
+        """Check an access for conflicts with other blocks of the cluster since its last barrier, and record it."""
+        rows, units, places = touch.rows, touch.units, touch.places
+        if rows is None:  # all blocks do the same
+            each = np.arange(self.layout.blocks)
+            rows, units = np.repeat(each, len(units)), np.tile(units, len(each))
+            places = (each[:, None] * lanes.shape[1] + places).reshape(-1)
+        ranks = self.layout.ranks[rows, 0]
+        if lanes.visitors is not None:
+            visitors = lanes.visitors[places]
+            ranks = self.layout.ranks[visitors // self.layout.width, 0]
+            for row, who in zip(rows, visitors, strict=True):
+                self.visits[int(row)] = shared.time, site, int(who)
+        mine = SharedAccess(units, ranks.astype(np.int64), rows, places)
         for rival in RIVALS[kind]:
             if rival in self.logs and self.logs[rival].newest >= int(self.start.min()):
-                places, who, _ = self.logs[rival].others(mine, self.start, lambda rows, *_: np.zeros(len(rows), np.int64))
-                if len(places):
-                    found = places, who, rival
-        self.logs[kind].note(mine, time)
-        return found
+                bad, who, _ = self.logs[rival].others(mine, self.start, _never)
+                if len(bad):
+                    did = {"read": "read", "write": "wrote", "atomic": "changed"}[rival]
+                    what = shared.name(int(units[bad[0]]) * shared.unit)
+                    text = (
+                        f"{site.verb} {what}, which block {int(who[0])} of the cluster {did} with "
+                        "no barrier of the cluster in between"
+                    )
+                    title = f"{kind}-after-{rival} hazard in a cluster"
+                    shared.findings.add(title, site.place, lanes, np.unique(places[bad]), say(text))
+        self.logs[kind].note(mine, shared.time)
 
     def report_ended(self, findings: Findings) -> None:
         """Report accesses to the memory of a block that no barrier of the cluster keeps from ending before."""
@@ -72,6 +96,11 @@ class Clusters:
                 )
                 lanes = Lanes(self.layout, index=np.array([visitor]))
                 findings.add("block may have ended", site.place, lanes, lanes.places, say(text))
+
+
+def _never(rows: Array, threads: Array, others: Array) -> Array:
+    """Only the barrier of a cluster orders what its blocks do."""
+    return np.zeros(len(rows), np.int64)
 
 
 class ClusterOperations:
@@ -125,11 +154,13 @@ class ClusterOperations:
         neighbours = self.layout.neighbours
         wrong = (number < 0) | (number > neighbours.shape[1])
         if wrong.any():
-            text = f"{site.verb} shared memory of a block that the cluster of {neighbours.shape[1]} blocks does not have"
+            text = (
+                f"{site.verb} shared memory of a block that the cluster of {neighbours.shape[1]} blocks does not have"
+            )
             self.findings.add("out of bounds", site.place, lanes, lanes.places[wrong], say(text))
         other = (number > 0) & ~wrong
         target = np.where(other, neighbours[rows, np.where(other, number - 1, 0)], rows)
-        ended = ~self.alive.any(axis=1)[target]
+        ended = ~np.asarray(self.alive.any(axis=1))[target]
         if ended.any():
             text = f"{site.verb} shared memory of a block of the cluster that has ended"
             self.findings.add("block may have ended", site.place, lanes, lanes.places[ended], say(text))

@@ -115,8 +115,8 @@ def _lane_mask(kind: str, lane: Array) -> Array:
 
 class Lanes:
     """The lanes that run a piece of code now. In the frame of the whole batch: all lanes (`mask` None), or those in
-    `mask` (blocks, width). Packed: those at `index` into the flattened batch, in order; then `mask` is None as well. With `visitors` they access the memory
-    of other blocks: `index` are lanes of those, `visitors` the ones that run."""
+    `mask` (blocks, width). Packed: those at `index` into the flattened batch, in order; then `mask` is None as well.
+    With `visitors` they access the memory of other blocks: `index` are lanes of those, `visitors` those that run."""
 
     def __init__(
         self,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from gpu_ops.devices.images import Handle
 from gpu_ops.devices.limits import MOST_MULTIPROCESSORS
 from gpu_ops.devices.occupancy import is_known, occupancy
 from gpu_ops.devices.sim.access import GlobalMemory
-from gpu_ops.devices.sim.batch import Batch, LaunchData, reserved_from
+from gpu_ops.devices.sim.batch import WORKSPACE, Batch, LaunchData, reserved_from
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
@@ -25,8 +25,8 @@ from gpu_ops.devices.sim.scheduling.late import LateScheduler
 from gpu_ops.devices.sim.scheduling.meter import Meter
 from gpu_ops.devices.sim.scheduling.schedule import Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
-from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.devices.sim.traces import Recorder, Tracing
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Launch
 from gpu_ops.progress import advance
@@ -41,7 +41,7 @@ BATCH_BYTES = 32 << 20
 """The maximum number of bytes of shared memory, and of local memory, of a batch."""
 REGISTER_BYTES = 512 << 20
 """The maximum number of bytes of all registers of a batch."""
-WORKSPACE = 64
+WORKSPACE_BYTES = 64
 """Bytes of the state of a grid's barriers."""
 RESERVED_BYTES = 1 << 10
 """Bytes of shared memory that the system reserves for each block."""
@@ -78,36 +78,25 @@ def run_launch(
     _check_local(loaded)
     params, regions = _pack(launch, loaded, memory)
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
-    code = loaded.code
-    workspace = []
+    code, cluster = loaded.code, _cluster(launch, loaded.code)
     if code.cooperative:
         _check_resident(launch, loaded, shared_bytes)
-        workspace.append(memory.region(memory.zeros(WORKSPACE), "the grid's barrier"))
+        variables = {**variables, WORKSPACE: memory.region(memory.zeros(WORKSPACE_BYTES), "the grid's barrier")}
     others = memory.others([*regions, *variables.values()])
     table = Table([*regions, *variables.values(), *others])
     if options.checks != "off":
         _track(loaded, {r.name: r for r in regions} | dict(variables), others)
     symbols = {name: region.low for name, region in variables.items()}
     launch_data = LaunchData(params, symbols, shared_bytes, launch.shared_bytes, loaded.local_bytes)
-    if workspace:
-        launch_data = replace(launch_data, workspace=workspace[0].low)
-    visible = reserved_from(shared_bytes) + RESERVED_BYTES if code.reserved else shared_bytes
-    names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    recorder = None
-    if options.tracing is not None:
-        recorder = Recorder(options.tracing, launch.kernel.compiled.source, table, tuple(variables.values()), names)
+    recorder = _recorder(options, launch, table, variables, loaded)
     counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
-    cluster = _cluster(launch, code)
-    signals = Signals(
-        blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, code.depends or code.cluster is not None
-    )
+    signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, code.depends or code.cluster is not None)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
     for part in _batches(launch, shared_bytes, loaded, options):
         layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks, cluster)
-        own = (shared_bytes if code.reserved else None, loaded.program.library)
-        shared = SharedMemory(layout, visible, loaded.unit, names, findings, part.checks, *own)
+        shared = _shared(layout, loaded, shared_bytes, findings, part.checks)
         counting = counters if part.weight else None
         if counting is not None:
             counting.weight = part.weight
@@ -128,6 +117,27 @@ def run_launch(
     _settle(regions)
     _count(findings, counters, recorder, {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed})
     return findings
+
+
+def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:
+    """The shared variables by their names in the source."""
+    return tuple((plain_name(name), first, last) for name, first, last in loaded.shared)
+
+
+def _recorder(
+    options: Options, launch: Launch, table: Table, variables: Mapping[str, Region], loaded: LoadedKernel
+) -> Recorder | None:
+    if options.tracing is None:
+        return None
+    source = launch.kernel.compiled.source
+    return Recorder(options.tracing, source, table, tuple(variables.values()), _names(loaded))
+
+
+def _shared(layout: BatchLayout, loaded: LoadedKernel, nbytes: int, findings: Findings, checks: bool) -> SharedMemory:
+    """The shared memory of a batch, with that of the system behind it where the kernel uses it."""
+    system = nbytes if loaded.code.reserved else None
+    visible = nbytes if system is None else reserved_from(nbytes) + RESERVED_BYTES
+    return SharedMemory(layout, visible, loaded.unit, _names(loaded), findings, checks, system, loaded.program.library)
 
 
 def _count(findings: Findings, counters: Counters | None, recorder: Recorder | None, counts: dict[str, int]) -> None:
@@ -237,8 +247,8 @@ def _check_resident(launch: Launch, loaded: LoadedKernel, shared_bytes: int) -> 
     found = occupancy(architecture, int(np.prod(launch.block)), entry.resources.get("registers", 0), shared_bytes)
     if blocks > (most := found.blocks * multiprocessors):
         raise KernelError(
-            f"{loaded.entry.name}: {blocks} blocks meet at a barrier of the grid, and {most} are resident at once on the "
-            f"largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
+            f"{loaded.entry.name}: {blocks} blocks meet at a barrier of the grid, and {most} are resident at once on "
+            f"the largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
             f"{found.limiter}); launch at most {most}, and let each thread take more elements."
         )
 

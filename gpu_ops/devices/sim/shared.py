@@ -9,15 +9,16 @@ import numpy as np
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.clusters import Clusters
 from gpu_ops.devices.sim.findings import WITHIN, Findings, frame_places, say
-from gpu_ops.devices.sim.hazards import RIVALS, AccessLog, Order, SharedAccess
-from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes, bits
+from gpu_ops.devices.sim.hazards import RIVALS, AccessLog, SharedAccess
+from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes, bits
+from gpu_ops.devices.sim.ordering import BlockOrder
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.errors import counted
 
 _UNWRITTEN = 0xFF  # NaN as a float
 
 
-class SharedMemory:
+class SharedMemory(BlockOrder):
     """`nbytes` for each block, of which those from `user_bytes` on are the system's and zero; `unit` is the smallest
     access of the kernel, `names` are (name, first, last + 1). Files of the `library` are CUDA's own headers: they rely
     on how hardware orders the accesses of one warp."""
@@ -33,20 +34,11 @@ class SharedMemory:
         user_bytes: int | None = None,
         library: frozenset[str] = frozenset(),
     ) -> None:
+        super().__init__(layout, checks)
         self.nbytes, self.unit, self.names, self.findings = nbytes, unit, names, findings
-        self.blocks = layout.blocks
         self.data = np.full((self.blocks, -(-max(nbytes, 1) // 16) * 16), _UNWRITTEN, np.uint8)
-        self.checks = checks
-        self.time = 0
-        self.block_start = np.zeros(self.blocks, np.int64)
-        self.start = 0  # the earliest of these
-        self.warp_start = np.zeros((self.blocks, layout.warps), np.int64)
-        self.lane_clocks: Array | None = None  # (blocks, warps, 32, 32), from the first barrier of a part of a warp on
-        self.order = Order(self.blocks, layout.warps)
-        self.uneven = False
         units = self.data.shape[1] // unit
         self.trails = {kind: AccessLog(units, self.blocks) for kind in RIVALS} if checks else {}
-        self.signals: Array | None = None  # (3, blocks, warps): see `signal`
         self.written = np.zeros((1, units), np.bool_)
         self.all_written = not checks
         self.library = library
@@ -72,65 +64,6 @@ class SharedMemory:
         self.start = int(self.block_start.min())
         if not self.all_written:
             self.all_written = bool(self.written[:, : self.nbytes // self.unit].all())
-
-    def warp_barrier(self, lanes: Lanes, mask: Array, alive: Array) -> None:
-        """These lanes have met those that their `mask` names. One that names all living lanes of its warp orders the
-        whole warp."""
-        self.time += 1
-        wide = (np.broadcast_to(a, lanes.shape) for a in (lanes.rows, lanes.threads, mask))
-        rows, threads, names = map(lanes.active, wide)
-        warps, named = threads // WARP, (names[:, None] >> np.arange(WARP) & 1).astype(np.bool_)
-        whole = (named | ~alive.reshape(self.blocks, -1, WARP)[rows, warps]).all(axis=1)
-        self.warp_start[rows[whole], warps[whole]] = self.time
-        if not whole.all():
-            part = ~whole
-            self._merge_clocks(rows[part], warps[part], threads[part] % WARP, named[part])
-
-    def _merge_clocks(self, rows: Array, warps: Array, lanes: Array, named: Array) -> None:
-        """Each of the lanes (n,) knows from now on what those that it names (n, 32) know: of each other lane of the
-        warp, the time up to which its accesses are ordered before."""
-        if self.lane_clocks is None:
-            self.lane_clocks = np.zeros((*self.warp_start.shape, WARP, WARP), np.int64)
-        known = np.where(named, self.time, 0)
-        for other in range(WARP):
-            theirs = self.lane_clocks[rows, warps, other]
-            known = np.where(named[:, other, None], np.maximum(known, theirs), known)
-        self.lane_clocks[rows, warps, lanes] = known
-
-    def _ordered_until(self, rows: Array, threads: Array, others: Array) -> Array:
-        """Up to which time the accesses of other threads precede what these threads do now: those of the same warp by
-        its barriers, those of another one by numbered barriers."""
-        mine, its = threads // WARP, others // WARP
-        within = self.warp_start[rows, mine]
-        if self.lane_clocks is not None:
-            within = np.maximum(within, self.lane_clocks[rows, mine, threads % WARP, others % WARP])
-        until = np.where(mine == its, within, self.order.clocks[rows, mine, its])
-        if self.signals is not None:
-            _, released, learned = self.signals
-            until = np.maximum(until, np.minimum(released[rows, its], learned[rows, mine]))
-        return np.asarray(until)
-
-    def fence(self, lanes: Lanes) -> None:
-        """The warps of these lanes order what they access before and after, for the other warps of their blocks."""
-        if self.checks:
-            if self.signals is None:
-                self.signals = np.full((3, *self.warp_start.shape), -1, np.int64)
-            self.time += 1
-            self.signals[0][self._warps(lanes)] = self.time
-
-    def signal(self, lanes: Lanes, released: bool, learned: bool) -> None:
-        """These lanes set a flag or saw one. `signals` has the times of each warp's last fence, of the last one before
-        it set a flag, and of the last flag that it saw."""
-        if self.signals is not None:
-            warps = self._warps(lanes)
-            if released:
-                self.signals[1][warps] = self.signals[0][warps]
-            if learned:
-                self.signals[2][warps] = self.time
-
-    def _warps(self, lanes: Lanes) -> tuple[Array, Array]:
-        rows, threads = (lanes.active(np.broadcast_to(a, lanes.shape)) for a in (lanes.rows, lanes.threads))
-        return rows, threads // WARP
 
     # Accesses
 
@@ -317,7 +250,7 @@ class SharedMemory:
         if site.waits:  # its author expects accesses of other threads
             return touch
         if self.clusters is not None:
-            self._look_in_cluster(lanes, site, touch, kind)
+            self.clusters.check(lanes, site, touch, kind, self)
             if lanes.visitors is not None:
                 return touch
         if site.is_ordered:
@@ -329,31 +262,6 @@ class SharedMemory:
                 self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
         self.trails[kind].note(touch, self.time)
         return touch
-
-    def _look_in_cluster(self, lanes: Lanes, site: Site, touch: SharedAccess, kind: str) -> None:
-        """Check an access for conflicts with other blocks of the cluster since its last barrier, and record it."""
-        assert self.clusters is not None
-        layout, repeats = lanes.layout, 1
-        rows, units, places = touch.rows, touch.units, touch.places
-        if rows is None:  # all blocks do the same
-            repeats = self.blocks
-            rows, units = np.repeat(np.arange(repeats), len(units)), np.tile(units, repeats)
-            places = (np.arange(repeats)[:, None] * lanes.shape[1] + places).reshape(-1)
-        ranks = layout.ranks[rows, 0]
-        if lanes.visitors is not None:
-            visitors = lanes.visitors[places]
-            ranks = layout.ranks[visitors // layout.width, 0]
-            self.clusters.visits |= {int(row): (self.time, site, int(who)) for row, who in zip(rows, visitors, strict=True)}
-        whole = SharedAccess(units, ranks, rows, places)
-        bad, who, rival = self.clusters.rivals(whole, rows, ranks.astype(np.int64), kind, self.time)
-        if len(bad):
-            did = {"read": "read", "write": "wrote", "atomic": "changed"}[rival]
-            text = (
-                f"{site.verb} {self.name(int(units[bad[0]]) * self.unit)}, which block {int(who[0])} of the cluster "
-                f"{did} with no barrier of the cluster in between"
-            )
-            title = f"{kind}-after-{rival} hazard in a cluster"
-            self.findings.add(title, site.place, lanes, np.unique(places[bad]), say(text))
 
     def cluster_barrier(self, rows: Array) -> None:
         """All threads of the clusters of these blocks have met."""

@@ -203,6 +203,11 @@ def _ring(**_: Array) -> Mapping[str, Array]:
     return {"out": (following[:, None] * 100 + 63 - np.arange(64) + 4).astype(np.int32).reshape(-1)}
 
 
+def _reversed(block: int, doubled: int) -> Expect:
+    """Each block of elements backwards, and the elements themselves so often."""
+    return lambda x: {"out": x.reshape(-1, block)[:, ::-1].reshape(-1) + f4(doubled) * x}
+
+
 def _bits16(values: Array) -> Array:
     """Float32 as the bits of bfloat16: these values have no more."""
     return (values.view(np.uint32) >> 16).astype(np.uint16)
@@ -219,7 +224,9 @@ def _times(a: Array, b: Array, add: float = 0.0) -> Array:
 HALVES = {"a": _small((64, 64)), "b": _small((64, 64)).T.copy(), "c": _small((64, 64), f4)}
 BYTES = {name: _rng().integers(-128, 128, (16, 32)).astype(np.int8) for name in "ab"}
 _BYTES_B = _rng().integers(-128, 128, (8, 32)).astype(np.int8)
-_TURNED = {border: f"tex=texture:{{tex}},{border},linear,normalized" for border in ("wrap", "mirror", "clamp", "border")}
+_TURNED = {
+    border: f"tex=texture:{{tex}},{border},linear,normalized" for border in ("wrap", "mirror", "clamp", "border")
+}
 
 SAMPLES = (
     Sample(
@@ -377,7 +384,13 @@ SAMPLES = (
         NEW,
     ),
     Sample(
-        *("tensor.cu", "doubles", (1, 1, 1), (32, 1, 1), {"a": _small((8, 4), float), "b": _small((8, 4), float)[::-1]}),
+        *(
+            "tensor.cu",
+            "doubles",
+            (1, 1, 1),
+            (32, 1, 1),
+            {"a": _small((8, 4), float), "b": _small((8, 4), float)[::-1]},
+        ),
         ("{a}", "{b}", "d=empty:float64:8x8"),
         lambda a, b: {"d": _times(a, b.T)},
         NEW,
@@ -400,9 +413,7 @@ SAMPLES = (
         Sample(
             *("copies.cu", kernel, (1, 1, 1), (block, 1, 1), {"x": FLOATS[:1024]}),
             ("{x}", "out=empty:float32:1024", "1024"),
-            (lambda block, doubled: lambda x: {"out": x.reshape(-1, block)[:, ::-1].reshape(-1) + doubled * x})(
-                block, doubled
-            ),
+            _reversed(block, doubled),
             faults=faults,
         )
         for kernel, block, doubled, faults in (

@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from gpu_ops.devices.sim.ptx import arithmetic, floating
-from gpu_ops.devices.sim.ptx.emit_arrival import ArrivalOperations
+from gpu_ops.devices.sim.ptx.emit_cluster import ClusterOperations
 from gpu_ops.devices.sim.ptx.emit_matrix import MatrixOperations
 from gpu_ops.devices.sim.ptx.emit_memory import MemoryOperations
 from gpu_ops.devices.sim.ptx.flow import Block, results
@@ -85,7 +85,7 @@ class Code:
     cluster: tuple[int, int, int] | None
 
 
-class Emitter(MemoryOperations, MatrixOperations, ArrivalOperations):
+class Emitter(MemoryOperations, MatrixOperations, ClusterOperations):
     """Generates the functions of one kernel. `addresses` are those of shared, local and parameter variables."""
 
     def __init__(self, flat: Flat, blocks: list[Block], addresses: Mapping[str, int]) -> None:
@@ -123,11 +123,12 @@ class Emitter(MemoryOperations, MatrixOperations, ArrivalOperations):
         publishing = [b for b in self.blocks if b.publishes and (b.number, 0) not in self.waits]
         publishers = frozenset(n for b in publishing for n in (b.number, *b.targets))
         depends = self.depends and bool(publishers)
-        own = (any(name.startswith(kind) for name in self.system) for kind in (WORKSPACE, RESERVED))
+        meets, reserved = (any(name.startswith(kind) for name in self.system) for kind in (WORKSPACE, RESERVED))
         return Code(
             *(tuple(codes), self.numbers, zeros, sites, spinning, publishers, depends, text, live_registers),
-            *own,
-            self.flat.cluster,
+            cooperative=meets,
+            reserved=reserved,
+            cluster=self.flat.cluster,
         )
 
     # Types
@@ -365,7 +366,7 @@ class Emitter(MemoryOperations, MatrixOperations, ArrivalOperations):
     HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {
         **MemoryOperations.HANDLERS,
         **MatrixOperations.MATRICES,
-        **ArrivalOperations.ARRIVALS,
+        **ClusterOperations.CLUSTERS,
         "mov": _move,
     }
 

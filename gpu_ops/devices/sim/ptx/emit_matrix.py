@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from gpu_ops.devices.sim.units.matrices import BITS, Fragment, Part
 from gpu_ops.devices.sim.ptx.opcodes import refused
 from gpu_ops.devices.sim.ptx.program import Instruction, Operand, Vec
+from gpu_ops.devices.sim.units.matrices import BITS, Fragment, Part
 
 _SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
 
@@ -27,10 +27,10 @@ class MatrixOperations:
         def _memory(self, line: Instruction, memory: Operand, space: str) -> tuple[str, int]: ...
 
     def _fragment(self, line: Instruction, part: str, type: str, operand: Operand, order: str) -> Fragment:
-        shape = next((m for p in line.op if (m := _SHAPE.fullmatch(p))), None)
+        shape = next((found for p in line.op if (found := _SHAPE.fullmatch(p))), None)
         if shape is None or type not in BITS or not isinstance(operand, Vec):
             raise refused(line)
-        m, n, k = map(int, shape.groups())
+        m, n, k = (int(extent) for extent in shape.groups())
         fragment = Fragment(cast(Part, part), type, (m, n, k), len(operand.items), order, line.op[0] == "wmma")
         held = 32 * fragment.registers * fragment.each  # wmma's elements may be in two lanes each
         rows, columns = fragment.size
@@ -70,8 +70,8 @@ class MatrixOperations:
             self.assign(target, f"got[{place}]", code)
 
     def _multiply(self, line: Instruction) -> None:
-        """mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c · wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32
-        d, a, b, c, which multiplies halves"""
+        """mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c; wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32
+        multiplies halves"""
         saturate = line.op[-1] == "satfinite" or "satfinite" in line.op
         types = [p for p in line.op[3:] if p in BITS]
         if len(types) == 2 and line.op[0] == "wmma":

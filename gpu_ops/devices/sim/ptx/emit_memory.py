@@ -207,17 +207,6 @@ class MemoryOperations:
         elif arrivals or "arrive" in line.op or "red" in line.op:
             raise refused(line)
 
-    def _map(self, line: Instruction) -> None:
-        """mapa.shared::cluster.u32 d, a, rank · mapa.u64, of a generic address"""
-        code = f"i{size_of(line.op[-1])}"
-        call = f"S.map_rank({self.value(line.args[1], code)}, {self.value(line.args[2], 'i4')})"
-        self.assign(line.args[0], call, code)
-
-    def _rank(self, line: Instruction) -> None:
-        """getctarank.shared::cluster.u32 d, a"""
-        code = "i4" if "u32" in line.op and "shared" in line.op else "i8"
-        self.assign(line.args[0], f"S.rank_of(L, {self.value(line.args[1], code)})", "i4")
-
     def _fence(self, line: Instruction) -> None:
         """membar.gl · fence.acq_rel.gpu · membar.cta, which orders accesses for the own block only"""
         if not {"proxy", "cluster", "mbarrier_init"} & set(line.op):
@@ -294,8 +283,6 @@ class MemoryOperations:
         "atom": _atomic,
         "red": _atomic,
         "cvta": _convert_address,
-        "mapa": _map,
-        "getctarank": _rank,
         "isspacep": _is_space,
         "shfl": _shuffle,
         "vote": _vote,

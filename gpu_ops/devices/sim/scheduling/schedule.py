@@ -11,9 +11,8 @@ from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.flow import barrier_kind
 from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
 from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_alone, report_divergence
-from gpu_ops.devices.sim.scheduling.groups import Frame, Group, fullest
+from gpu_ops.devices.sim.scheduling.groups import Frame, Group, Turns, fullest
 from gpu_ops.devices.sim.scheduling.meter import Meter, limit_error
-from gpu_ops.devices.sim.scheduling.turns import Turns
 from gpu_ops.devices.sim.scheduling.waiting import (
     WarpWait,
     awaited_lanes,

@@ -8,8 +8,8 @@ import numpy as np
 
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
-from gpu_ops.devices.sim.units.matrices import BITS, Fragment, places, product
 from gpu_ops.devices.sim.ptx.sites import Site
+from gpu_ops.devices.sim.units.matrices import BITS, Fragment, places, product
 from gpu_ops.devices.sim.warp import Warps
 
 
@@ -43,7 +43,9 @@ class TensorOperations:
         load = getattr(self, f"load_{space}")
         each, nbytes = self._pieces(fragment, site)
         kind = np.dtype(f"u{nbytes}").type
-        found = [load(lanes, site, at, kind, 1)[0] for at in self._addresses(lanes, fragment, layout, base, stride, each)]
+        found = [
+            load(lanes, site, at, kind, 1)[0] for at in self._addresses(lanes, fragment, layout, base, stride, each)
+        ]
         wide = [np.broadcast_to(value, lanes.shape) for value in found]
         held = fragment.each // each
         registers = [np.ascontiguousarray(np.stack(wide[n : n + held], axis=-1)) for n in range(0, len(wide), held)]
@@ -96,9 +98,7 @@ class TensorOperations:
         return site.nbytes * 8 // BITS[fragment.type], site.nbytes
 
     @staticmethod
-    def _addresses(
-        lanes: Lanes, fragment: Fragment, layout: str, base: Array, stride: Array, each: int
-    ) -> list[Array]:
+    def _addresses(lanes: Lanes, fragment: Fragment, layout: str, base: Array, stride: Array, each: int) -> list[Array]:
         """The address of each access, in the lanes' frame."""
         rows, columns = places(fragment)
         lane, nbytes = lanes.special("%laneid"), BITS[fragment.type] // 8
@@ -113,7 +113,7 @@ class TensorOperations:
     def _whole_warps(self, lanes: Lanes, site: Site) -> Warps:
         """The warps; those of which some lanes do not take part are reported."""
         warps = Warps(lanes)
-        part = ~warps.active.all(axis=1)
+        part = np.asarray(~warps.active.all(axis=1))
         if part.any():
             text = "needs all lanes of its warp, and some do not execute it; on hardware the result is undefined"
             bad = frame_places(lanes, warps.back(np.broadcast_to(part[:, None], warps.active.shape)))

@@ -1,4 +1,5 @@
-"""Generates Python for barriers in shared memory (mbarrier), as cuda::barrier and cuda::pipeline use them."""
+"""Generates Python for clusters, and for barriers in shared memory (mbarrier), as cuda::barrier and cuda::pipeline use
+them."""
 
 from __future__ import annotations
 
@@ -6,13 +7,14 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpu_ops.devices.sim.ptx.opcodes import refused
-from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand
+from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, size_of
 
+WAITS = ("try_wait", "test_wait")
 WORDS = {"b64", "shared", "cta", "cluster", "release", "acquire", "relaxed", "parity", "noComplete", "noinc"}
 
 
-class ArrivalOperations:
-    """The part of the emitter that generates calls for barriers in shared memory."""
+class ClusterOperations:
+    """The part of the emitter that generates calls for clusters and for barriers in shared memory."""
 
     if TYPE_CHECKING:
 
@@ -22,6 +24,17 @@ class ArrivalOperations:
         def site(self, line: Instruction, space: str, offset: int, verb: str, nbytes: int) -> str: ...
         def _space(self, line: Instruction) -> str: ...
         def _memory(self, line: Instruction, memory: Operand, space: str) -> tuple[str, int]: ...
+
+    def _map(self, line: Instruction) -> None:
+        """mapa.shared::cluster.u32 d, a, rank · mapa.u64, of a generic address"""
+        code = f"i{size_of(line.op[-1])}"
+        call = f"S.map_rank({self.value(line.args[1], code)}, {self.value(line.args[2], 'i4')})"
+        self.assign(line.args[0], call, code)
+
+    def _rank(self, line: Instruction) -> None:
+        """getctarank.shared::cluster.u32 d, a"""
+        code = "i4" if "u32" in line.op and "shared" in line.op else "i8"
+        self.assign(line.args[0], f"S.rank_of(L, {self.value(line.args[1], code)})", "i4")
 
     def _mbarrier(self, line: Instruction) -> None:
         """mbarrier.init.shared.b64 [a], n · mbarrier.arrive.shared.b64 state, [a], n · mbarrier.try_wait.shared.b64 p,
@@ -49,7 +62,8 @@ class ArrivalOperations:
             else:
                 self.emit(call)
 
-    ARRIVALS: Mapping[str, Callable[[Any, Instruction], None]] = {"mbarrier": _mbarrier}
-
-
-WAITS = ("try_wait", "test_wait")
+    CLUSTERS: Mapping[str, Callable[[Any, Instruction], None]] = {
+        "mapa": _map,
+        "getctarank": _rank,
+        "mbarrier": _mbarrier,
+    }
