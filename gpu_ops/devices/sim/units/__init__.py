@@ -1,1 +1,1 @@
-"""Units of a multiprocessor beside its arithmetic: textures and tensor cores."""
+"""The units of a multiprocessor for textures, matrices and barriers in shared memory."""
