@@ -93,7 +93,7 @@ def make_image(array: Any, sampling: Sampling, index: int) -> Image:
         return Image(int(surface.ptr), array.shape, array.dtype, DeviceObjects(index, storage, surface, resource))
     border = getattr(runtime, f"cudaAddressMode{sampling.border.capitalize()}")
     descriptor = texture.TextureDescriptor(
-        (border,) * 3,
+        (border,) * (len(outer) + 1),
         runtime.cudaFilterModeLinear if sampling.linear else runtime.cudaFilterModePoint,
         runtime.cudaReadModeNormalizedFloat if sampling.fraction else runtime.cudaReadModeElementType,
         normalizedCoords=int(sampling.normalized),

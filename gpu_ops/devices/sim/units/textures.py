@@ -15,6 +15,8 @@ from gpu_ops.errors import KernelError
 _HANDLES = itertools.count(1)
 _STEPS = 256.0
 """Hardware uses interpolation weights in steps of 1/256."""
+_LARGEST = 65535.0
+"""The steps of an interpolated fraction."""
 IMAGES: WeakValueDictionary[int, SimTexture] = WeakValueDictionary()
 """All textures and surfaces by their handles, which kernels may also read from memory."""
 
@@ -41,6 +43,11 @@ class SimTexture:
         """Copy an array of the same shape and dtype into it."""
         np.copyto(self.array, source)
 
+    @property
+    def _in_steps(self) -> bool:
+        """Whether results are whole steps of 1 / 65535, as observed on an H200."""
+        return self.sampling.linear and self.sampling.fraction and self.array.dtype.kind == "u"
+
     # Reads of a texture
 
     def fetch(self, where: list[Array], layer: Array | None = None) -> list[Array]:
@@ -55,7 +62,10 @@ class SimTexture:
         for choice, weight in _weights(shares):
             places = [low + side for low, side in zip(lows, choice, strict=True)]
             total = total + weight[..., None] * self._at(layers, places)
-        return self._components(np.asarray(total / _STEPS).astype(np.float32))
+        total = total / _STEPS
+        if self._in_steps:
+            total = _rounded(total) / _LARGEST
+        return self._components(np.asarray(total).astype(np.float32))
 
     def gather(self, where: list[Array], layer: Array | None, component: int) -> list[Array]:
         """A component of the four elements around the coordinates: lower left, lower right, upper right, upper left,
@@ -113,8 +123,10 @@ class SimTexture:
             return values.astype(np.float32)
         if not self.sampling.fraction:
             return values
-        fractions = values.astype(np.float32) / np.float32(np.iinfo(values.dtype).max)
-        return np.maximum(fractions, np.float32(-1))
+        largest = np.iinfo(values.dtype).max
+        if self._in_steps:
+            return values.astype(np.float64) * (_LARGEST // largest)
+        return np.maximum(values.astype(np.float32) / np.float32(largest), np.float32(-1))
 
     def _components(self, values: Array) -> list[Array]:
         zero = np.zeros((1, 1), values.dtype)
@@ -158,22 +170,20 @@ def _neighbours(coordinate: Array) -> tuple[Array, Array]:
 
 
 def _weights(shares: tuple[Array, ...]) -> list[tuple[tuple[int, ...], Array]]:
-    """The weight of each neighbour, in steps that add up to 256, as observed on an H200: the product of both shares is
-    rounded, and the other three weights follow from it. In 3D those of a plane are divided between two planes."""
+    """The weight of each neighbour, in steps that add up to 256, as observed on an H200: it divides first between
+    planes, then between columns, then between rows; each time one part is rounded and the other is the rest."""
     if len(shares) == 1:
         return [((0,), _STEPS - shares[0]), ((1,), shares[0])]
-    if len(shares) == 3:
-        deep, plane = shares[0], _weights(shares[1:])
-        sides = ((0, _STEPS - deep), (1, deep))
-        return [((side, *choice), weight * part / _STEPS) for side, part in sides for choice, weight in plane]
-    down, across = shares
-    product = _rounded(down * across / _STEPS)
-    return [
-        ((0, 0), _STEPS - down - across + product),
-        ((0, 1), across - product),
-        ((1, 0), down - product),
-        ((1, 1), product),
-    ]
+    down, across = shares[-2:]
+    planes = [((), np.float64(_STEPS))] if len(shares) == 2 else [((0,), _STEPS - shares[0]), ((1,), shares[0])]
+    weights: list[tuple[tuple[int, ...], Array]] = []
+    for plane, part in planes:
+        right = _rounded(part * across / _STEPS)
+        left = part - right
+        low, top = _rounded(right * down / _STEPS), _rounded(left * (_STEPS - down) / _STEPS)
+        weights += [((*plane, 0, 0), top), ((*plane, 0, 1), right - low)]
+        weights += [((*plane, 1, 0), left - top), ((*plane, 1, 1), low)]
+    return weights
 
 
 def _rounded(value: Array) -> Array:
