@@ -125,6 +125,8 @@ def header_folders() -> tuple[str, ...]:
     except ImportError:
         return ()
     found = [Path(folder) for name in ("cudart", "cccl") if (folder := find_nvidia_header_directory(name))]
+    if not any((folder / "crt").is_dir() for folder in found):  # the wheel nvidia-cuda-crt is missing
+        found += [Path(folder) for name in ("nvcc",) if (folder := find_nvidia_header_directory(name))]
     within = [folder / name for folder in found for name in NEIGHBOURS]
     return tuple(str(folder) for folder in (*found, *filter(Path.is_dir, within)))
 

@@ -125,7 +125,10 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], lis
     except KernelError as error:
         if "not open source file" not in str(error):
             raise
-        raise KernelError(f"{error}. Name the folder of that header with --include.", error.diagnostics) from None
+        advice = "Name the folder of that header with --include"
+        if '"crt/' in str(error):
+            advice = "Install nvidia-cuda-crt, which has that header of CUDA"
+        raise KernelError(f"{error}. {advice}.", error.diagnostics) from None
     params = kernel.entry.params
     if len(own.arguments) != len(params):
         expected = ", ".join(declared.params)

@@ -15,6 +15,8 @@ from gpu_ops.errors import KernelError
 _HANDLES = itertools.count(1)
 _STEPS = 256.0
 """Hardware uses interpolation weights in steps of 1/256."""
+_FRACTIONS = 2.0**21
+"""Normalized coordinates have 21 bits after the point, as observed on an H200."""
 _LARGEST = 65535.0
 """The steps of an interpolated fraction."""
 IMAGES: WeakValueDictionary[int, SimTexture] = WeakValueDictionary()
@@ -82,17 +84,8 @@ class SimTexture:
             raise KernelError(f"reads a {want} texture, and the argument is {have}; give an array of its axes")
         if not self.sampling.normalized:
             return where[::-1]
-        return [self._scaled(w.astype(np.float64) * n, n) for w, n in zip(where[::-1], self.extents, strict=True)]
-
-    def _scaled(self, at: Array, extent: int) -> Array:
-        """Coordinates in elements, which wrap or mirror brings into the image."""
-        if self.sampling.border == "wrap":
-            return np.asarray(at - np.floor(at / extent) * extent)
-        if self.sampling.border == "mirror":
-            turns = np.floor(at / extent)
-            within = at - turns * extent
-            return np.asarray(np.where(turns % 2, extent - within, within))
-        return at
+        steps = [np.floor(w.astype(np.float64) * _FRACTIONS) for w in where[::-1]]
+        return [step * n / _FRACTIONS for step, n in zip(steps, self.extents, strict=True)]
 
     @staticmethod
     def _kind(axes: int, layered: bool) -> str:
