@@ -10,7 +10,7 @@ from gpu_ops.errors import KernelError, plain
 
 BORDERS = ("clamp", "border", "wrap", "mirror")
 CELLS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "float16", "float32")
-OPTIONS = (*BORDERS, "point", "linear", "normalized", "fraction", "layered", "vector", "memory")
+OPTIONS = (*BORDERS, "point", "linear", "normalized", "fraction", "layered", "cube", "vector", "memory")
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Sampling:
     `vector` a last one of 1, 2 or 4 channels after. Beyond the edges: the edge (clamp), zero (border), the image again
     (wrap) or its mirror image. `linear` interpolates floats with weights of 8 bits. Coordinates count elements, or from
     0 to 1 if `normalized`; `fraction` reads integers as fractions of the largest. A texture of `memory` is over the
-    array itself, without a copy: of a 1D array by tex1Dfetch."""
+    array itself, without a copy: of a 1D array by tex1Dfetch. The layers of a `cube` are its faces +x, -x, +y, -y, +z
+    and -z."""
 
     border: str = "clamp"
     linear: bool = False
@@ -36,6 +37,7 @@ class Sampling:
     vector: bool = False
     memory: bool = False
     surface: bool = False
+    cube: bool = False
 
     def extents(self, shape: Sequence[int]) -> tuple[int, ...]:
         """The extents of a layer: (N,), (H, W) or (D, H, W)."""
@@ -60,6 +62,8 @@ class Sampling:
             )
         if self.channels(shape) not in (1, 2, 4):
             raise KernelError(f"A {kind} of vectors has 1, 2 or 4 channels on its last axis, not {shape[-1]}.")
+        if self.cube and (self.layers(shape) != 6 or len(extents) != 2 or extents[0] != extents[1] or self.surface):
+            raise KernelError(f"A cube map is a texture of 6 square faces, such as 6x64x64, not of {size}.")
         is_float = dtype.kind == "f"
         if self.linear and not (is_float or self.fraction):
             raise KernelError(f"Linear interpolation takes floats or fractions, not {dtype.name}; add fraction.")
@@ -77,7 +81,8 @@ def sampling_of(words: Sequence[str], surface: bool) -> Sampling:
         if word not in OPTIONS:
             raise KernelError(f"A texture has no option {word!r}; choose from {', '.join(OPTIONS)}.")
     border = next((w for w in words if w in BORDERS), "clamp")
-    flags = {name: name in words for name in ("linear", "normalized", "fraction", "layered", "vector", "memory")}
+    flags = {name: name in words for name in ("linear", "fraction", "vector", "memory", "cube")}
+    flags |= {name: name in words or flags["cube"] for name in ("normalized", "layered")}
     return Sampling(border, surface=surface, **flags)
 
 

@@ -83,7 +83,8 @@ def make_image(array: Any, sampling: Sampling, index: int) -> Image:
         resource = _over_memory(array, channel, outer, width)
     else:
         depth, height = (*(0,) * (2 - len(outer)), *outer)
-        flags = (1 if sampling.layered else 0) | (2 if sampling.surface else 0)  # cudaArrayLayered, …SurfaceLoadStore
+        # cudaArrayLayered, cudaArrayCubemap, cudaArraySurfaceLoadStore
+        flags = (4 if sampling.cube else 1 if sampling.layered else 0) | (2 if sampling.surface else 0)
         depth = sampling.layers(array.shape) if sampling.layered else depth
         storage = texture.CUDAarray(channel, width, height, depth, flags)
         storage.copy_from(array.reshape(_stored(storage)))

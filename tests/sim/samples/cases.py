@@ -144,6 +144,15 @@ def _line(border: str, linear: bool, normalized: bool) -> Expect:
     return expect
 
 
+def _faces(face: int) -> Expect:
+    def expect(tex: Array, out: Array) -> Mapping[str, Array]:
+        right = out.copy()
+        right[face] = -tex[face]
+        return {"out": right.reshape(-1)}
+
+    return expect
+
+
 def _volume(tex: Array, **_: Array) -> Mapping[str, Array]:
     y, x = np.mgrid[:28, :32]
     where = [np.full(y.shape, 0.37 * 12), y / 28 * 14, x / 32 * 16]
@@ -288,6 +297,16 @@ SAMPLES = (
         *("images.cu", "layers", (1, 2, 1), (16, 8, 1), {"tex": LAYERS, "out": np.zeros(768, f4)}),
         ("{out}", "16", "2", "tex=texture:{tex},layered,normalized,linear,wrap"),
         lambda tex, out: {"out": np.concatenate([out[:512], (2 - tex[2]).reshape(-1)])},
+    ),
+    *(
+        Sample(
+            *("images.cu", "faces", (1, 1, 1), (16, 16, 1)),
+            {"tex": FLOATS[: 6 * 256].reshape(6, 16, 16), "out": np.zeros((6, 16, 16), f4)},
+            ("{out}", "16", str(face), "tex=texture:{tex},cube,linear"),
+            _faces(face),
+            tolerance=0.0,
+        )
+        for face in range(6)
     ),
     Sample(
         *("images.cu", "elements", (1, 1, 1), (128, 1, 1), {"tex": FLOATS[:400].reshape(100, 4)}),

@@ -56,3 +56,13 @@ extern "C" __global__ void read(cudaSurfaceObject_t surf, float* out, int w)
     float edge = surf2Dread<float>(surf, (x + 9) * 4, y - 2, cudaBoundaryModeClamp);
     out[y * w + x] = v + 10 * outside + 100 * edge;
 }
+
+extern "C" __global__ void faces(float* out, int w, int face, cudaTextureObject_t tex)
+{
+    int x = threadIdx.x, y = threadIdx.y;
+    float u = (x + 0.5f) / w * 2 - 1, v = (y + 0.5f) / w * 2 - 1;
+    float cx = face == 0 ? 1 : face == 1 ? -1 : face == 5 ? -u : u;
+    float cy = face == 2 ? 1 : face == 3 ? -1 : -v;
+    float cz = face == 0 ? -u : face == 1 ? u : face == 2 ? v : face == 3 ? -v : face == 4 ? 1 : -1;
+    out[(face * w + y) * w + x] = -texCubemap<float>(tex, cx, cy, cz);
+}

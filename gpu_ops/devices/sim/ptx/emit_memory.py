@@ -16,8 +16,8 @@ LOCAL_WINDOW = 1 << 57
 PARAM_WINDOW = 1 << 58
 """Generic addresses of shared, local and parameter memory, far from any address of the host."""
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
-IMAGE_AXES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2}
-"""The axes of each kind of texture and surface; a: in layers."""
+IMAGE_AXES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3}
+"""The coordinates of each kind of texture and surface; a: in layers."""
 CLUSTER_SHIFT = 24
 """Where an address in shared memory has the number of a block of the cluster."""
 COPY_WORDS = {"ca", "cg", "shared", "cta", "global", "L2", "64B", "128B", "256B"}

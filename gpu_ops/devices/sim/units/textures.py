@@ -55,6 +55,8 @@ class SimTexture:
     def fetch(self, where: list[Array], layer: Array | None = None) -> list[Array]:
         """The four components at coordinates x, y, z: element i covers i ≤ x < i + 1. Those that the texture lacks are
         0, the last one 1."""
+        if self.sampling.cube and len(where) == 3:
+            where, layer = _face(where)
         axes = self._axes(where, layer)
         layers = self._layer(layer)
         if not self.sampling.linear:
@@ -148,6 +150,19 @@ class SimTexture:
     def bytes_of(self, nbytes: int) -> Array:
         """Its memory in pieces of so many bytes, (n, nbytes)."""
         return self.array.reshape(-1).view(np.uint8).reshape(-1, nbytes)
+
+
+def _face(where: list[Array]) -> tuple[list[Array], Array]:
+    """The normalized coordinates in a face of a cube map, and the face, of a direction (x, y, z)."""
+    x, y, z = (w.astype(np.float64) for w in where)
+    axes = [np.abs(x), np.abs(y), np.abs(z)]
+    largest = np.maximum(np.maximum(*axes[:2]), axes[2])
+    is_x = axes[0] == largest
+    is_y = ~is_x & (axes[1] == largest)
+    face = np.where(is_x, x < 0, np.where(is_y, 2 + (y < 0), 4 + (z < 0)))
+    across = np.where(is_x, np.where(x < 0, z, -z), np.where(is_y | (z >= 0), x, -x))
+    down = np.where(is_y, np.where(y < 0, -z, z), -y)
+    return [(along / largest + 1) / 2 for along in (across, down)], face
 
 
 def _whole(coordinate: Array) -> Array:
