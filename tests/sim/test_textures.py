@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -81,6 +82,8 @@ def test_what_cannot_fill_a_texture_is_refused_before_anything_runs(source: np.n
         ((5, 206, 172), (16, 33, 66, 136, 0, 1, 2, 2)),
         ((132, 120, 207), (13, 53, 11, 47, 13, 57, 12, 50)),
         ((4, 78, 224), (22, 154, 9, 67, 0, 3, 0, 1)),
+        ((51, 128, 150), (43, 60, 42, 60, 11, 15, 10, 15)),
+        ((166, 17, 59), (64, 20, 5, 1, 120, 35, 8, 3)),
         ((78, 224), None),
     ],
 )
@@ -111,11 +114,19 @@ def test_interpolated_fractions_are_whole_steps_of_16_bits() -> None:
 
 
 def test_normalized_coordinates_have_21_bits() -> None:
-    array = np.arange(4, dtype=np.float32)
-    below, above = 0.25 - 2.0**-22, 0.25 + 2.0**-22
-    np.testing.assert_array_equal(_read(array, "normalized", [below, above, 0.25]), [0, 1, 1])
-    shares = _read(array, "normalized linear", [0.375 + 2.0**-22, 0.375 + 2.0**-10 + 2.0**-22])
-    np.testing.assert_array_equal(shares, [1, 1 + 1 / 256])
+    """A coordinate just over the place where a weight is rounded up: on the grid of 22 bits it is cut below that place,
+    on the grid of 21 bits it stays."""
+    array = np.arange(3, dtype=np.float32)
+    for bits, step in ((21, 1), (22, 0)):
+        seen = 0
+        for weight in range(64):
+            place = (1.5 + (weight + 0.5) / 256) / 3
+            at = math.ceil(place * 2**bits)
+            if at % 2:  # a coarser grid has no such point
+                found = _read(array, "normalized linear", [at / 2**bits])[0]
+                assert found == 1 + (weight + step) / 256
+                seen += 1
+        assert seen > 8
 
 
 @pytest.mark.parametrize(
