@@ -342,8 +342,7 @@ class Device(Protocol):
         kernels accept. Raises DeviceMemoryError with needed and free bytes, PinnedMemoryError."""
 
     def is_pageable(self, array: np.ndarray[Any, Any]) -> bool:
-        """Whether this host memory is pageable, so that the driver copies it through a staging buffer; never on a
-        CPU."""
+        """Whether the driver copies this host memory through a staging buffer; never on a CPU."""
 
     def host_view(self, array: DeviceArray) -> np.ndarray[Any, Any]:
         """The host's view of mapped or managed memory."""
@@ -375,12 +374,13 @@ class Device(Protocol):
         """Kernel `name` of kernel file `source`, compiled and loaded. Raises KernelError with line and column."""
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
-        """A texture over a copy of a 1D or 2D array, addressed in elements, to be passed as a launch argument. The copy
-        is made now, so a plan needs a Copy step that updates the texture in each run."""
+        """A texture over a copy, made now, of a 1D or 2D array, as a launch argument; a Copy step updates it."""
+
+    def image(self, array: DeviceArray, sampling: Any) -> Any:
+        """A texture or surface over an array, as a launch argument; `sampling` is a `devices.images.Sampling`."""
 
     def library(self, name: str) -> ModuleType:
-        """The module of another library, such as "cv2" or "cupyx.scipy.ndimage". Raises LibraryMissing, which says what
-        to install."""
+        """The module of another library, such as "cv2". Raises LibraryMissing, which says what to install."""
 
     def execute(self, plan: Plan, mode: How = "direct", trace: bool = False) -> Execution:
         """Run a plan to completion. "graph" launches it as one CUDA graph. A simulated GPU counts accesses in "counted"

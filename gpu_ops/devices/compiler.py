@@ -44,6 +44,9 @@ dialect."""
 
 _LOG_LINE = re.compile(r"^(.*)\((\d+)\): (catastrophic error|error|warning)(?: #\d+(?:-D)?)?: (.*)$")
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)\s*((?:\.\w+[^{]*?)?)\{", re.S)
+_BODY = re.compile(r"^(?:\.\w+ )*\.(?:entry|func)\b[^{;]*?(\w+)\s*\([^{;]*\{(.*?)^\}", re.S | re.M)
+_MEETS = "%envreg"
+"""The registers with the address of the state of a grid's barrier."""
 _PARAM = re.compile(r"\.param\s+(?:\.align\s+\d+\s+)?\.(\w+)(\s+\.ptr[^,\n]*?)?\s+\w+(?:\[(\d+)\])?\s*(?:,|$)", re.M)
 _VARIABLE = re.compile(
     r"^(?:\.(?P<linked>visible|weak|extern|common)\s+)?\.(?P<space>const|global)\s[^;={]*?(?P<name>[\w$]+)(?:\[\d*\])?\s*[=;]",
@@ -64,13 +67,15 @@ class KernelParam:
 @dataclass(frozen=True)
 class Entry:
     """A kernel of a compiled file: its parameters, its own block limit (0: none), and the resources that the assembler
-    reports, empty if it did not run. `symbol` is its name in PTX and cubin."""
+    reports, empty if it did not run. `symbol` is its name in PTX and cubin. `cooperative`: its blocks meet at a barrier
+    of the grid, which needs a cooperative launch."""
 
     name: str
     params: tuple[KernelParam, ...]
     max_threads: int
     resources: Mapping[str, int]
     symbol: str
+    cooperative: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,6 +194,8 @@ def instances_of(source: str, name: str, edits: Mapping[str, str] | None = None)
     return () if declared else (name,)
 
 
+_NESTED = re.compile("device-side kernel launch|kernel launch from __device__")
+"""What the compiler says of a kernel that launches kernels."""
 NAMES_OF_INSTANCES = "__nv_name_map"
 """The file in NVRTC's log whose errors are those of instances that the program does not have."""
 _CACHE: dict[str, Compiled] = {}
@@ -243,6 +250,10 @@ def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -
         lines = [line.strip() for line in log.splitlines() if "error" in line] or log.strip().splitlines()
         reason = shortened("; ".join(lines)) or "NVRTC gives no reason"
         return KernelError(f"{source} does not compile: {reason}", diagnostics, log)
+    if _NESTED.search(errors[0].text):
+        where = f"{errors[0].file}:{errors[0].line}"
+        text = "a kernel that launches kernels is not supported; launch them one after the other"
+        return KernelError(f"{source} does not compile: {where}: {text}.", diagnostics, log)
     more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
     return KernelError(f"{source} does not compile: {shortened(str(errors[0]))}{more}", diagnostics, log)
 
@@ -264,13 +275,17 @@ def parse_log(log: str) -> tuple[Diagnostic, ...]:
 
 def _entries(ptx: str, log: str | None) -> dict[str, Entry]:
     entries = {}
+    bodies = {match[1]: match[2] for match in _BODY.finditer(ptx)}
+    shared = any(_MEETS in body for name, body in bodies.items() if not re.search(rf"\.entry\s+{name}\b", ptx))
     for name, params, directives in _ENTRY.findall(ptx):
+        body = bodies.get(name, "")
         limit = re.search(r"\.(?:maxntid|reqntid)\s+(\d+)(?:\s*,\s*(\d+))?(?:\s*,\s*(\d+))?", directives)
         threads = 1
         for part in limit.groups() if limit else ():
             threads *= int(part or 1)
         entries[name] = Entry(
-            name, _params(params), threads if limit else 0, {} if log is None else _resources(name, log), name
+            *(name, _params(params), threads if limit else 0, {} if log is None else _resources(name, log), name),
+            _MEETS in body or (shared and "call" in body),
         )
     return entries
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from gpu_ops.devices.images import Sampling
 from gpu_ops.devices.libraries import import_library
 from gpu_ops.errors import DeviceError, DeviceMemoryError, KernelError, PeerMissing
 from gpu_ops.host import free_memory, total_memory
@@ -118,6 +119,9 @@ class CpuDevice:
         raise KernelError(f"{source} is CUDA C, which the CPU cannot run; pick a CUDA device or a cpu variant.")
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Any:
+        raise DeviceError("The CPU has no textures; pick a CUDA device.")
+
+    def image(self, array: DeviceArray, sampling: Sampling) -> Any:
         raise DeviceError("The CPU has no textures; pick a CUDA device.")
 
     def peer(self) -> CpuDevice:

@@ -20,6 +20,18 @@ SHARED_KIB = {
 }
 """Kibibytes of shared memory a block may opt in to."""
 
+MOST_MULTIPROCESSORS = {
+    "sm_75": 72,
+    "sm_80": 108,
+    "sm_86": 84,
+    "sm_89": 142,
+    "sm_90": 132,
+    "sm_100": 148,
+    "sm_120": 188,
+}
+"""Multiprocessors of the largest GPU of an architecture, by the vendor's data sheets: Titan RTX, A100, RTX A6000, L40S,
+H100 SXM, B200 and RTX PRO 6000."""
+
 
 def limits_of(architecture: str) -> Limits:
     """The limits of an absent GPU such as "sm_90": one multiprocessor, 8 GiB of memory."""

@@ -6,11 +6,15 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_ops.devices import shipped_programs
 from gpu_ops.errors import DeviceError
 from gpu_ops.progress import interruptible
+
+NEIGHBOURS = ("crt", "cooperative_groups", "cooperative_groups/details")
+"""The folders of CUDA's headers in which one includes another by its name alone."""
 
 
 class CompileResult(NamedTuple):
@@ -113,13 +117,18 @@ def reason() -> str:
 
 @cache
 def header_folders() -> tuple[str, ...]:
-    """The folders of CUDA's own headers, such as cuda_fp16.h and cuda/std/atomic: of the wheels nvidia-cuda-runtime and
-    nvidia-cuda-cccl or of an installed toolkit; none where those are missing."""
+    """The folders of CUDA's own headers, such as cuda_fp16.h and cuda/std/atomic: of the wheels nvidia-cuda-runtime,
+    nvidia-cuda-crt and nvidia-cuda-cccl or of an installed toolkit; none where those are missing. Those within follow,
+    because their headers name their neighbours, and the compiler looks only in the folders that it is given."""
     try:
         from cuda.pathfinder import find_nvidia_header_directory
     except ImportError:
         return ()
-    return tuple(str(folder) for name in ("cudart", "cccl") if (folder := find_nvidia_header_directory(name)))
+    found = [Path(folder) for name in ("cudart", "cccl") if (folder := find_nvidia_header_directory(name))]
+    if not any((folder / "crt").is_dir() for folder in found):  # the wheel nvidia-cuda-crt is missing
+        found += [Path(folder) for name in ("nvcc",) if (folder := find_nvidia_header_directory(name))]
+    within = [folder / name for folder in found for name in NEIGHBOURS]
+    return tuple(str(folder) for folder in (*found, *filter(Path.is_dir, within)))
 
 
 @cache

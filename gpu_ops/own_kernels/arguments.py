@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 
 from gpu_ops.devices.compiler import KernelParam
+from gpu_ops.devices.images import OPTIONS, Sampling, sampling_of
 from gpu_ops.errors import InputError, ParamError, plain
 
 Array = np.ndarray[Any, Any]
@@ -20,19 +21,22 @@ DTYPES = (
 CONTENTS = ("random", "zeros", "ones", "range", "empty")
 FORMS = (
     "a number, DTYPE:NUMBER, CONTENT:DTYPE:SHAPE with CONTENT one of " + ", ".join(CONTENTS) + ", FILE.npy, null, "
-    "struct:DTYPE=NUMBER,… or pointers:NAME,…"
+    "struct:DTYPE=NUMBER,…, pointers:NAME,…, texture:ARRAY,OPTION,… or surface:ARRAY,OPTION,… with ARRAY as above and "
+    "OPTION of " + ", ".join(OPTIONS) + ", or variable:NAME for what a __device__ variable holds"
 )
 GIVEN = ("input", "result")
 """The arrays that the window gives to a launch, in the form NAME:DTYPE."""
 TRUTHS = {"true": "1", "false": "0"}
 MOST_ELEMENTS = 1 << 31
+_TYPES = {"float", "double", "half", "__half", "int", "unsigned", "short", "long", "char", "bool"}
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 
 
 @dataclass(frozen=True)
 class Argument:
     """An argument: an array with its contents (None: uninitialised memory of that shape and dtype), a scalar, the names
-    of arrays whose addresses it has, or a null pointer. `text` is a number that takes the type of the parameter."""
+    of arrays whose addresses it has, or a null pointer. `text` is a number that takes the type of the parameter. With
+    `sampling` it is a texture or surface over the array; with `variable` the address that this variable holds."""
 
     name: str
     array: Array | None = None
@@ -40,6 +44,8 @@ class Argument:
     scalar: np.generic | None = None
     pointers: tuple[str, ...] | None = None
     text: str | None = None
+    sampling: Sampling | None = None
+    variable: str | None = None
 
     @property
     def is_array(self) -> bool:
@@ -70,8 +76,18 @@ def _parse(text: str, name: str, place: int, given: Mapping[str, Array]) -> Argu
     kind, _, rest = text.partition(":")
     if text == "null":
         return Argument(name)
+    if kind in ("texture", "surface"):
+        array, *options = rest.split(",")
+        inner = _parse(array, name, place, given)
+        if inner.array is None and inner.empty is None:
+            raise ParamError(
+                f"--arg {plain(text, 80)} has no array; give {kind}:CONTENT:DTYPE:SHAPE or {kind}:FILE.npy."
+            )
+        return replace(inner, sampling=sampling_of([o.strip() for o in options], kind == "surface"))
     if text.endswith(".npy"):
         return Argument(name, array=_load(text))
+    if kind == "variable":
+        return Argument(name, variable=rest)
     if kind == "pointers":
         return Argument(name, pointers=tuple(part.strip() for part in rest.split(",")))
     if kind == "struct":
@@ -180,7 +196,8 @@ def scalar_of(text: str, param: KernelParam, declared: str, name: str) -> np.gen
     in the source says it, or the number itself in a template."""
     if param.type == "ptr" or (param.nbytes == 8 and "*" in declared):
         raise ParamError(f"{name} is a pointer ({declared}); give an array, such as zeros:float32:1000, or null.")
-    words = set(re.findall(r"\w+", declared))
+    found = re.findall(r"\w+", declared)
+    words = set(found[:-1] if _TYPES.intersection(found[:-1]) else found)  # a parameter's name may be "half"
     floats = {2: "float16", 4: "float32", 8: "float64"}
     if "bool" in words and param.nbytes == 1:
         return number(text, np.dtype(bool), name)

@@ -12,6 +12,8 @@ from gpu_ops.devices import open_device
 from gpu_ops.devices.coalescing import Rule
 from gpu_ops.devices.compiler import KernelParam
 from gpu_ops.devices.cuda.prepare import address
+from gpu_ops.devices.cuda.texture import Image
+from gpu_ops.devices.images import Handle
 from gpu_ops.devices.kernel_source import header_fields
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
@@ -101,7 +103,7 @@ def measure(own: OwnLaunch, name: str, careful: bool = False) -> OwnRun:
         raise ParamError(f"{name} does not measure kernels; choose cuda:N, or leave --device out for a simulated GPU.")
     with device.as_current():
         launch, arrays, filled = _launch(own, device)
-        before = {key: device.download(arrays[key]) for key in filled}
+        before = {key: _download(device, arrays[key]) for key in filled}
         plan = Plan((launch,), {})
         device.execute(plan)
         results = _results(device, arrays, before)
@@ -112,7 +114,7 @@ def measure(own: OwnLaunch, name: str, careful: bool = False) -> OwnRun:
 
 def _results(device: Device, arrays: Mapping[str, Any], before: Mapping[str, Array]) -> tuple[dict[str, Array], Any]:
     """The arrays after a launch, and the names of those that changed: also of all that had no contents before."""
-    outputs = {name: device.download(array) for name, array in arrays.items()}
+    outputs = {name: _download(device, array) for name, array in arrays.items()}
     same = {name for name, array in before.items() if array.tobytes() == outputs[name].tobytes()}
     return outputs, frozenset(outputs) - same
 
@@ -125,7 +127,10 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], lis
     except KernelError as error:
         if "not open source file" not in str(error):
             raise
-        raise KernelError(f"{error}. Name the folder of that header with --include.", error.diagnostics) from None
+        advice = "Name the folder of that header with --include"
+        if '"crt/' in str(error):
+            advice = "Install nvidia-cuda-crt, which has that header of CUDA"
+        raise KernelError(f"{error}. {advice}.", error.diagnostics) from None
     params = kernel.entry.params
     if len(own.arguments) != len(params):
         expected = ", ".join(declared.params)
@@ -133,17 +138,21 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], lis
         raise ParamError(f"{declared.name} takes {takes} ({expected}); --arg gives {len(own.arguments)}.")
     arguments = parse(own.arguments, names_of(declared.params), own.given)
     for argument, param, preset in zip(arguments, params, parameters(declared, own.kernel or ""), strict=True):
-        _check_fit(argument, param, preset)
+        if argument.sampling is None:
+            _check_fit(argument, param, preset)
     arrays: dict[str, Any] = {}
     for argument in sorted((a for a in arguments if a.is_array), key=lambda a: a.pointers is not None):
         arrays[argument.name] = _array(argument, arrays, device)
+    images = {a.name: device.image(arrays[a.name], a.sampling) for a in arguments if a.sampling is not None}
     args = [
-        arrays[a.name] if a.is_array else scalar_of(a.text, param, text, a.name) if a.text is not None else a.scalar
+        _value(a, param, text, arrays | images, kernel)
         for a, param, text in zip(arguments, params, declared.params, strict=True)
     ]
     constants = {name: _contents(name, text) for name, text in own.symbols.items()}
     launch = Launch(kernel, own.grid, own.block, tuple(args), own.shared_bytes, constants, kernel.name)
     with_numbers = [a for a in arguments if a.is_array and a.pointers is None]
+    with_numbers = [a for a in with_numbers if a.sampling is None or a.sampling.surface]  # textures do not change
+    arrays |= {name: image for name, image in images.items() if isinstance(image, Image)}
     filled = [a.name for a in with_numbers if a.array is not None]
     return launch, {a.name: arrays[a.name] for a in with_numbers}, filled
 
@@ -161,6 +170,19 @@ def _check_fit(argument: Argument, param: KernelParam, parameter: Parameter) -> 
     same = kinds[dtype.kind] == kinds[wanted.kind] and dtype.itemsize == wanted.itemsize
     if not same and not (wanted.kind == "c" and dtype.kind == "f" and 2 * dtype.itemsize == wanted.itemsize):
         raise ParamError(f"{what}, and the array is {dtype}; give an array of {wanted}.")
+
+
+def _value(argument: Argument, param: KernelParam, declared: str, arrays: Mapping[str, Any], kernel: Any) -> Any:
+    """An argument of the launch."""
+    if argument.variable is not None:
+        return Handle(kernel.variable(argument.variable))
+    if argument.text is not None:
+        return scalar_of(argument.text, param, declared, argument.name)
+    return arrays[argument.name] if argument.is_array else argument.scalar
+
+
+def _download(device: Device, array: Any) -> Array:
+    return array.download() if isinstance(array, Image) else device.download(array)
 
 
 def _contents(name: str, text: str) -> Array:

@@ -17,12 +17,7 @@ from tests.sim.table import case, text
 TYPES = {"SAMPLE": "float", "ACCUMULATOR": "float", "INTEGER": 0}
 ARCHITECTURES = ("sm_75", "sm_90", "sm_120")
 
-MMA = """float d[4], c[4] = {0, 0, 0, 0}; unsigned a = i, b = i;
-asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3},{%4,%5},{%6},{%7,%8,%9,%10};"
-    : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3])
-    : "r"(a), "r"(a), "r"(b), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3])); out[i] = d[0];"""
 REFUSED = {
-    "mma": (MMA, "mma.sync.aligned.m16n8k8", 75),
     "numbered barrier of all threads": ('asm volatile("bar.sync 1;"); out[i] = 1;', "bar.sync", 75),
     "numbered barrier with a result": (
         "unsigned r;\n"
@@ -31,28 +26,20 @@ REFUSED = {
         "bar.red.popc",
         75,
     ),
+    "product of warp groups": ('asm volatile("wgmma.fence.sync.aligned;"); out[i] = 1;', "wgmma.fence", 90),
+    "copy of a tensor": (
+        "__shared__ int box[64]; unsigned at = __cvta_generic_to_shared(box);\n"
+        'asm volatile("cp.async.bulk.tensor.1d.shared::cluster.global.mbarrier::complete_tx::bytes "'
+        '"[%0], [%1, {%2}], [%0];" : : "r"(at), "l"(out), "r"(i)); out[i] = box[i];',
+        "cp.async.bulk.tensor",
+        90,
+    ),
     "bulk copy": ('asm volatile("cp.async.bulk.commit_group;"); out[i] = 1;', "cp.async.bulk", 90),
-    "bfloat16": (
-        'unsigned short h; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(out[i])); out[i] = h;',
-        "cvt.rn.bf16",
-        80,
-    ),
-    "matrix load": (
-        "__shared__ int box[64]; unsigned r, at = __cvta_generic_to_shared(box); box[i] = i;\n"
-        'asm("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%0}, [%1];" : "=r"(r) : "r"(at)); out[i] = r + box[3];',
-        "ldmatrix.sync",
-        75,
-    ),
     "narrow atomic": (
         'unsigned short old, v = i; asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old) : "l"(out), "h"(v));\n'
         "out[i] = old;",
         "atom.add.noftz.f16",
         75,
-    ),
-    "cluster": (
-        'unsigned r; asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(r)); out[i] = r;',
-        "cluster_ctarank",
-        90,
     ),
 }
 PAIRS = [(n, a) for n, (_, _, least) in REFUSED.items() for a in ARCHITECTURES if int(a[3:]) >= least]
@@ -90,16 +77,28 @@ RECURSION = """
 __device__ __noinline__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
 extern "C" __global__ void k(int* out) { out[threadIdx.x] = fibonacci(threadIdx.x); }
 """
-POINTER = """
+THROUGH_A_POINTER = """
 typedef int (*Function)(int);
-__device__ __noinline__ int one(int x) { return x + 1; }
-__device__ __noinline__ int two(int x) { return x * 2; }
-extern "C" __global__ void k(int* out) { Function f = out[0] ? one : two; out[threadIdx.x] = f(threadIdx.x); }
+__device__ int turn(int n);
+__device__ Function next = turn;
+__device__ int turn(int n) { return n < 2 ? n : next(n - 1) + n; }
+extern "C" __global__ void k(int* out) { out[threadIdx.x] = next(threadIdx.x); }
+"""
+LAUNCHES = """
+__global__ void inner(int* out) { out[0] = 1; }
+extern "C" __global__ void k(int* out) { inner<<<1, 1>>>(out); }
 """
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-@pytest.mark.parametrize(("source", "words"), [(RECURSION, "recursion is not simulated"), (POINTER, "not simulated")])
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        (RECURSION, "cu:2: .*recursion is not simulated"),
+        (THROUGH_A_POINTER, "cu:5: .*recursion is not simulated"),
+        (LAUNCHES, "cu:3: .*a kernel that launches kernels is not supported"),
+    ],
+)
 def test_calls_that_are_not_simulated(source: str, words: str, architecture: str) -> None:
     given = Case(source, "k", (1, 1, 1), (32, 1, 1), (np.zeros(32, np.int32),))
     with pytest.raises(KernelError, match=words):

@@ -21,13 +21,15 @@ from gpu_ops.devices.cuda.memory import (
     allocate,
     allocate_managed,
     allocate_pitched,
+    held_address,
     host_view,
     is_pinned,
 )
 from gpu_ops.devices.cuda.prepare import Prepared, wait_for
 from gpu_ops.devices.cuda.properties import architecture_of, limits_of, nvml_state, transfer_abilities
 from gpu_ops.devices.cuda.sampling import CudaSampler, Hold
-from gpu_ops.devices.cuda.texture import Texture, make_texture
+from gpu_ops.devices.cuda.texture import Image, Texture, make_image, make_texture
+from gpu_ops.devices.images import Sampling
 from gpu_ops.devices.instruments import HOLD, READ
 from gpu_ops.devices.launches import grid1d
 from gpu_ops.devices.libraries import import_library
@@ -72,6 +74,10 @@ class CudaKernel:
     @property
     def resources(self) -> Mapping[str, int]:
         return self.entry.resources
+
+    def variable(self, name: str) -> int:
+        """The address that a __device__ variable holds. Raises KernelError without such a variable."""
+        return held_address(self.module.first, self.compiled.source, name)
 
 
 @dataclass(eq=False)
@@ -245,6 +251,11 @@ class CudaDevice:
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> Texture:
         with self.stream(0):
             return make_texture(array, border, linear, self._index)
+
+    @on_its_device
+    def image(self, array: DeviceArray, sampling: Sampling) -> Image:
+        with self.stream(0):
+            return make_image(array, sampling, self._index)
 
     def library(self, name: str) -> ModuleType:
         return import_library(name)

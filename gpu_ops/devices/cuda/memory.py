@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.cuda.current import free_on_device
-from gpu_ops.errors import DeviceMemoryError, PinnedMemoryError
+from gpu_ops.devices.images import no_variable
+from gpu_ops.errors import DeviceMemoryError, KernelError, PinnedMemoryError
 from gpu_ops.host import free_memory
 from gpu_ops.plan import MemoryKind
 
@@ -191,3 +192,16 @@ def allocate_pitched(rows: int, columns: int, dtype: np.dtype[Any], index: int) 
     memory = cupy.cuda.UnownedMemory(int(address), pitch * rows, _Allocation(int(address), index), index)
     pointer = cupy.cuda.MemoryPointer(memory, 0)
     return cupy.ndarray((rows, columns), dtype, pointer, strides=(pitch, dtype.itemsize))
+
+
+def held_address(module: Any, source: str, name: str) -> int:
+    """The address that a __device__ variable of a loaded module holds. Raises KernelError without such a variable."""
+    from cupy.cuda import driver, runtime
+
+    try:
+        found = module.get_global_var(name)
+    except driver.CUDADriverError:
+        raise KernelError(no_variable(source, name, ())) from None
+    value = np.zeros(1, np.uint64)
+    runtime.memcpy(value.ctypes.data, int(getattr(found, "ptr", found)), 8, runtime.memcpyDeviceToHost)
+    return int(value[0])

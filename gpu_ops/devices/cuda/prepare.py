@@ -188,8 +188,10 @@ class Prepared:
         at = ctypes.addressof(addresses)
         if step.early and limits.capability >= (9, 0):
             return early_launch(step, stream, at)
-        launch = (kernel.pointer, *step.grid, *step.block, step.shared_bytes, stream.ptr, at, 0)
-        return partial(driver.launchKernel, *launch)
+        launch = (kernel.pointer, *step.grid, *step.block, step.shared_bytes, stream.ptr, at)
+        if kernel.entry.cooperative:
+            return partial(driver.launchCooperativeKernel, *launch)
+        return partial(driver.launchKernel, *launch, 0)
 
     def _copy(self, step: Copy, stream: Any) -> Callable[[], Any]:
         from cupy.cuda import runtime

@@ -11,34 +11,40 @@ import numpy as np
 
 from gpu_ops.devices.sim import warp
 from gpu_ops.devices.sim.access import GlobalMemory
+from gpu_ops.devices.sim.clusters import ClusterOperations
 from gpu_ops.devices.sim.copies import Copies
 from gpu_ops.devices.sim.counters import Counters
-from gpu_ops.devices.sim.findings import Findings, frame_places
+from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes, whole_mask
 from gpu_ops.devices.sim.printing import format_call, text_at
 from gpu_ops.devices.sim.ptx.emit_memory import LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, WINDOWS
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.scheduling.barriers import NamedBarriers
 from gpu_ops.devices.sim.shared import SharedMemory
+from gpu_ops.devices.sim.units.arrivals import ArrivalOperations
+from gpu_ops.devices.sim.units.images import ImageOperations
+from gpu_ops.devices.sim.units.tensor import TensorOperations
 from gpu_ops.errors import KernelError, counted
 
+WORKSPACE = "%workspace"
+"""The name of the state of the grid's barriers among the variables."""
 WIDEST = 16
 """Bytes of the widest access: a thread without local memory may still (wrongly) access it."""
 
 
 @dataclass(frozen=True, eq=False)
 class LaunchData:
-    """The data of a launch: parameter bytes, addresses of module variables, textures by handle."""
+    """The data of a launch: parameter bytes, and addresses of module variables. `shared_bytes` are
+    followed by those that the system reserves."""
 
     params: Array
     symbols: dict[str, int]
-    textures: dict[int, Any]
     shared_bytes: int
     dynamic_bytes: int
     local_bytes: int
 
 
-class Batch:
+class Batch(ImageOperations, TensorOperations, ClusterOperations, ArrivalOperations):
     """The state `S` of generated functions. Loads return a list of arrays, one per element of a vector."""
 
     def __init__(
@@ -74,6 +80,14 @@ class Batch:
         """Bytes of shared memory: the dynamic ones, or all."""
         dynamic = name == "%dynamic_smem_size"
         return np.array([[self.launch_data.dynamic_bytes if dynamic else self.launch_data.shared_bytes]], np.int32)
+
+    def workspace(self, shift: int) -> Array:
+        """Half of the address of the state of the grid's barriers."""
+        return np.array([[self.launch_data.symbols[WORKSPACE] >> shift & 0xFFFFFFFF]], np.uint32).view(np.int32)
+
+    def reserved(self) -> Array:
+        """Where the shared memory that the system reserves begins."""
+        return np.array([[reserved_from(self.launch_data.shared_bytes)]], np.int32)
 
     def is_space(self, address: Array, space: str) -> Array:
         """Whether generic addresses are in a state space."""
@@ -236,6 +250,8 @@ class Batch:
         space that is not allowed counts as a global address, which is out of bounds."""
         window = _window(lanes.fill_inactive(address))
         names = {0: "global", **{window: space for space, window in WINDOWS.items() if space in allowed}}
+        if self.shared.clusters is not None:
+            names[SHARED_WINDOW] = "cluster"
         window = np.where(np.isin(window, list(names)), window, 0)
         spaces = []
         for value in np.unique(window):
@@ -293,20 +309,7 @@ class Batch:
             answer = (flags & mask).any(axis=1, keepdims=True)
         return lanes.gather(answer)
 
-    # Textures, printing, failures
-
-    def texture(self, lanes: Lanes, site: Site, handle: Array, where: list[Array], dtype: Any) -> list[Array]:
-        """Four components; those that the texture lacks are 0, the last one 1."""
-        if self.counters is not None:
-            self.counters.texture_access(lanes, site)
-        handles = np.unique(lanes.active(handle))
-        texture = self.launch_data.textures.get(int(handles[0])) if len(handles) == 1 else None
-        if texture is None:
-            place = f"{site.place.file}:{site.place.line}"
-            raise KernelError(f"{place}: the kernel reads a texture that is no argument of the launch; pass it.")
-        value = texture.fetch([lanes.fill_inactive(w) for w in where]).astype(dtype)
-        zero = np.zeros((1, 1), dtype)
-        return [value, zero, zero, zero + dtype(1)]
+    # Printing, failures
 
     def printf(self, lanes: Lanes, site: Site, form: Array, arguments: Array) -> Array:
         """Collect what each thread prints, thread by thread."""
@@ -328,6 +331,18 @@ class Batch:
             text = text_at(self.memory.table, int(lanes.active(message)[0]))
         self.findings.add(kind, site.place, lanes, lanes.places, lambda at: text)
         raise KernelError(f"{site.place.file}:{site.place.line}: {kind}: {text}.")
+
+    def lost(self, lanes: Lanes, site: Site, pointer: Array) -> None:
+        """A call through a pointer that leads to no function, or back to one that is running, ends the launch."""
+        at = int(lanes.active(pointer)[0])
+        text = f"calls the address {at:#x}, which is no function of the call's type that is not running already"
+        self.findings.add("call of no function", site.place, lanes, lanes.places, say(text))
+        raise KernelError(f"{site.place.file}:{site.place.line}: {text}; recursion is not simulated.")
+
+
+def reserved_from(shared_bytes: int) -> int:
+    """The first byte of reserved shared memory, after all others."""
+    return -(-shared_bytes // 16) * 16
 
 
 def _window(address: Array) -> Array:

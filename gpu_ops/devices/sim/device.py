@@ -15,12 +15,14 @@ import numpy as np
 
 from gpu_ops.devices.compiler import Compiled, Entry, compile_kernel, instances_of
 from gpu_ops.devices.cpu import cpu_model
+from gpu_ops.devices.images import Sampling, no_variable
 from gpu_ops.devices.launches import (
     PITCH,
     check_constants,
     check_gaps,
     check_launch,
     check_refresh,
+    check_texture,
     check_variables,
 )
 from gpu_ops.devices.limits import limits_of
@@ -28,10 +30,11 @@ from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
+from gpu_ops.devices.sim.ptx.inline import function_addresses
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, load_kernel
 from gpu_ops.devices.sim.streams.ordering import check_order
 from gpu_ops.devices.sim.streams.queues import Cost, Queues, Timeline
-from gpu_ops.devices.sim.textures import SimTexture
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.host import free_memory
 from gpu_ops.params import Value
@@ -81,6 +84,12 @@ class SimKernel:
     @property
     def compile_seconds(self) -> float:
         return self.compiled.seconds + self.loaded.seconds
+
+    def variable(self, name: str) -> int:
+        """The address that a __device__ variable holds. Raises KernelError without such a variable."""
+        if name not in self.variables:
+            raise KernelError(no_variable(self.compiled.source, name, self.variables))
+        return int.from_bytes(self.variables[name].data[:8].tobytes(), "little")
 
     @property
     def resources(self) -> Mapping[str, int]:
@@ -203,10 +212,20 @@ class SimDevice:
                 self._memory.mark(array)
                 regions[variable.name] = self._memory.region(array, variable.name)
                 arrays.append(array)
+        places = {name: region.low for name, region in regions.items()} | function_addresses(loaded.program)
+        for variable in loaded.program.variables.values():
+            for link in variable.links if variable.name in regions else ():
+                value = (places[link.symbol.name] + link.symbol.offset) >> link.shift & ((1 << 8 * link.nbytes) - 1)
+                raw = np.frombuffer(value.to_bytes(link.nbytes, "little"), np.uint8)
+                regions[variable.name].data[link.at : link.at + link.nbytes] = raw
         return regions, tuple(arrays)
 
     def texture(self, array: DeviceArray, border: str = "nearest", linear: bool = False) -> SimTexture:
-        return SimTexture(array, border, linear)
+        check_texture(array, border, linear)
+        return SimTexture(array, Sampling({"nearest": "clamp", "zero": "border"}[border], linear))
+
+    def image(self, array: DeviceArray, sampling: Sampling) -> SimTexture:
+        return SimTexture(array, sampling)
 
     def library(self, name: str) -> ModuleType:
         raise DeviceError(f"{name} runs on a CUDA device only; the simulated GPU runs kernels.")

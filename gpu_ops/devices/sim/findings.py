@@ -81,7 +81,8 @@ class Findings:
 def position(lanes: Lanes, place: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """Block and thread coordinates of an index into the flattened frame."""
     layout = lanes.layout
-    flat = int(lanes.index[place]) if lanes.index is not None else place
+    who = lanes.index if lanes.visitors is None else lanes.visitors
+    flat = int(who[place]) if who is not None else place
     number, thread = layout.first + flat // layout.width, flat % layout.width
     x, y, _ = layout.block
     gx, gy, _ = layout.grid

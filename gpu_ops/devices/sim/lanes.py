@@ -17,10 +17,18 @@ WARP = 32
 
 
 class BatchLayout:
-    """The grid, the block, and which blocks of the grid a batch contains: `blocks` of them, from number `first` on."""
+    """The grid, the block, and which blocks of the grid a batch contains: `blocks` of them, from number `first` on.
+    `cluster` has the extents of a cluster in blocks."""
 
-    def __init__(self, grid: tuple[int, int, int], block: tuple[int, int, int], first: int, blocks: int) -> None:
-        self.grid, self.block, self.first, self.blocks = grid, block, first, blocks
+    def __init__(
+        self,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        first: int,
+        blocks: int,
+        cluster: tuple[int, int, int] = (1, 1, 1),
+    ) -> None:
+        self.grid, self.block, self.first, self.blocks, self.cluster = grid, block, first, blocks, cluster
         self.threads = block[0] * block[1] * block[2]
         self.width = -(-self.threads // WARP) * WARP
         self.warps = self.width // WARP
@@ -42,6 +50,23 @@ class BatchLayout:
         lanes."""
         return np.repeat(self.lane_numbers < self.threads, self.blocks, axis=0)
 
+    @cached_property
+    def ranks(self) -> Array:
+        """The number of each block in its cluster, (blocks, 1)."""
+        x, y, z = (self.special(f"%cluster_ctaid.{axis}") for axis in "xyz")
+        return np.asarray((z * self.cluster[1] + y) * self.cluster[0] + x)
+
+    @cached_property
+    def neighbours(self) -> Array:
+        """The row in the batch of each block of a block's cluster, by its number there: (blocks, blocks of a
+        cluster)."""
+        x, y, z = self.cluster
+        gx, gy, _ = self.grid
+        rank = np.arange(x * y * z)
+        base = [self.special(f"%ctaid.{a}") - self.special(f"%cluster_ctaid.{a}") for a in "xyz"]
+        at = [b.astype(np.int64) + r for b, r in zip(base, (rank % x, rank // x % y, rank // (x * y)), strict=True)]
+        return np.asarray((at[2] * gy + at[1]) * gx + at[0] - self.first)
+
     def special(self, name: str) -> Array:
         """A special register over the whole batch. Raises KeyError for one that is not simulated."""
         x, y, z = self.block
@@ -54,6 +79,7 @@ class BatchLayout:
             "%ctaid.x": lambda: b % gx,
             "%ctaid.y": lambda: b // gx % gy,
             "%ctaid.z": lambda: b // (gx * gy),
+            "%cluster_ctarank": lambda: self.ranks,
             "%laneid": lambda: t % WARP,
             "%warpid": lambda: t // WARP,
             "%smid": lambda: b * 0,
@@ -62,9 +88,16 @@ class BatchLayout:
             **{f"%ntid.{axis}": n for axis, n in zip("xyz", self.block, strict=True)},
             **{f"%nctaid.{axis}": n for axis, n in zip("xyz", self.grid, strict=True)},
             "%nwarpid": self.warps,
+            **{f"%cluster_nctaid.{axis}": n for axis, n in zip("xyz", self.cluster, strict=True)},
+            **{f"%nclusterid.{a}": n // c for a, n, c in zip("xyz", self.grid, self.cluster, strict=True)},
+            "%cluster_nctarank": self.cluster[0] * self.cluster[1] * self.cluster[2],
+            "%is_explicit_cluster": self.cluster != (1, 1, 1),
             "%nsmid": 1,
             "%gridid": 0,
         }
+        for axis, extent in zip("xyz", self.cluster, strict=True):
+            values[f"%clusterid.{axis}"] = lambda at=f"%ctaid.{axis}", n=extent: values[at]() // n
+            values[f"%cluster_ctaid.{axis}"] = lambda at=f"%ctaid.{axis}", n=extent: values[at]() % n
         if name in fixed:
             return np.full((1, 1), fixed[name], np.int32)
         if name.startswith("%lanemask_"):
@@ -82,10 +115,17 @@ def _lane_mask(kind: str, lane: Array) -> Array:
 
 class Lanes:
     """The lanes that run a piece of code now. In the frame of the whole batch: all lanes (`mask` None), or those in
-    `mask` (blocks, width). Packed: those at `index` into the flattened batch, in order; then `mask` is None as well."""
+    `mask` (blocks, width). Packed: those at `index` into the flattened batch, in order; then `mask` is None as well.
+    With `visitors` they access the memory of other blocks: `index` are lanes of those, `visitors` those that run."""
 
-    def __init__(self, layout: BatchLayout, mask: Array | None = None, index: Array | None = None) -> None:
-        self.layout, self.mask, self.index = layout, mask, index
+    def __init__(
+        self,
+        layout: BatchLayout,
+        mask: Array | None = None,
+        index: Array | None = None,
+        visitors: Array | None = None,
+    ) -> None:
+        self.layout, self.mask, self.index, self.visitors = layout, mask, index, visitors
         self.packed = index is not None
         self.shape = (1, len(index)) if index is not None else (layout.blocks, layout.width)
         self._special: dict[str, Array] = {}
@@ -182,8 +222,9 @@ class Lanes:
     def subset(self, selection: Array) -> Lanes | None:
         """The running lanes in `selection`, a mask in this frame; None if there are none."""
         if self.index is not None:
-            index = self.index[np.broadcast_to(selection, self.shape)[0]]
-            return Lanes(self.layout, index=index) if len(index) else None
+            where = np.broadcast_to(selection, self.shape)[0]
+            visitors = None if self.visitors is None else self.visitors[where]
+            return Lanes(self.layout, index=self.index[where], visitors=visitors) if where.any() else None
         mask = np.broadcast_to(selection, self.shape) if self.mask is None else self.mask & selection
         return Lanes(self.layout, mask=mask) if np.count_nonzero(mask) else None
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule
+from gpu_ops.devices.images import Handle
+from gpu_ops.devices.limits import MOST_MULTIPROCESSORS
+from gpu_ops.devices.occupancy import is_known, occupancy
 from gpu_ops.devices.sim.access import GlobalMemory
-from gpu_ops.devices.sim.batch import Batch, LaunchData
+from gpu_ops.devices.sim.batch import WORKSPACE, Batch, LaunchData, reserved_from
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
@@ -22,8 +25,8 @@ from gpu_ops.devices.sim.scheduling.late import LateScheduler
 from gpu_ops.devices.sim.scheduling.meter import Meter
 from gpu_ops.devices.sim.scheduling.schedule import Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
-from gpu_ops.devices.sim.textures import SimTexture
 from gpu_ops.devices.sim.traces import Recorder, Tracing
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Launch
 from gpu_ops.progress import advance
@@ -38,6 +41,10 @@ BATCH_BYTES = 32 << 20
 """The maximum number of bytes of shared memory, and of local memory, of a batch."""
 REGISTER_BYTES = 512 << 20
 """The maximum number of bytes of all registers of a batch."""
+WORKSPACE_BYTES = 64
+"""Bytes of the state of a grid's barriers."""
+RESERVED_BYTES = 1 << 10
+"""Bytes of shared memory that the system reserves for each block."""
 LOCAL_BYTES = 512 << 10
 """Bytes of local memory per thread of a GPU."""
 
@@ -69,26 +76,27 @@ def run_launch(
     """
     findings = Findings(loaded.entry.name)
     _check_local(loaded)
-    params, regions, textures = _pack(launch, loaded, memory)
+    params, regions = _pack(launch, loaded, memory)
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
+    code, cluster = loaded.code, _cluster(launch, loaded.code)
+    if code.cooperative:
+        _check_resident(launch, loaded, shared_bytes)
+        variables = {**variables, WORKSPACE: memory.region(memory.zeros(WORKSPACE_BYTES), "the grid's barrier")}
     others = memory.others([*regions, *variables.values()])
     table = Table([*regions, *variables.values(), *others])
     if options.checks != "off":
         _track(loaded, {r.name: r for r in regions} | dict(variables), others)
     symbols = {name: region.low for name, region in variables.items()}
-    launch_data = LaunchData(params, symbols, textures, shared_bytes, launch.shared_bytes, loaded.local_bytes)
-    names = tuple((plain_name(n), first, last) for n, first, last in loaded.shared)
+    launch_data = LaunchData(params, symbols, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    recorder = None
-    if options.tracing is not None:
-        recorder = Recorder(options.tracing, launch.kernel.compiled.source, table, tuple(variables.values()), names)
+    recorder = _recorder(options, launch, table, variables, loaded)
     counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
-    signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, loaded.code.depends)
+    signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, code.depends or code.cluster is not None)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
     for part in _batches(launch, shared_bytes, loaded, options):
-        layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks)
-        shared = SharedMemory(layout, shared_bytes, loaded.unit, names, findings, part.checks)
+        layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks, cluster)
+        shared = _shared(layout, loaded, shared_bytes, findings, part.checks)
         counting = counters if part.weight else None
         if counting is not None:
             counting.weight = part.weight
@@ -99,6 +107,8 @@ def run_launch(
         try:
             with np.errstate(all="ignore"):
                 _scheduler(loaded.code, batch, meter, options).run()
+            if shared.clusters is not None and part.checks:
+                shared.clusters.report_ended(findings)
         except KernelError as error:
             error.findings = tuple(findings.found)
             raise
@@ -107,6 +117,27 @@ def run_launch(
     _settle(regions)
     _count(findings, counters, recorder, {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed})
     return findings
+
+
+def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:
+    """The shared variables by their names in the source."""
+    return tuple((plain_name(name), first, last) for name, first, last in loaded.shared)
+
+
+def _recorder(
+    options: Options, launch: Launch, table: Table, variables: Mapping[str, Region], loaded: LoadedKernel
+) -> Recorder | None:
+    if options.tracing is None:
+        return None
+    source = launch.kernel.compiled.source
+    return Recorder(options.tracing, source, table, tuple(variables.values()), _names(loaded))
+
+
+def _shared(layout: BatchLayout, loaded: LoadedKernel, nbytes: int, findings: Findings, checks: bool) -> SharedMemory:
+    """The shared memory of a batch, with that of the system behind it where the kernel uses it."""
+    system = nbytes if loaded.code.reserved else None
+    visible = nbytes if system is None else reserved_from(nbytes) + RESERVED_BYTES
+    return SharedMemory(layout, visible, loaded.unit, _names(loaded), findings, checks, system, loaded.program.library)
 
 
 def _count(findings: Findings, counters: Counters | None, recorder: Recorder | None, counts: dict[str, int]) -> None:
@@ -165,9 +196,12 @@ class _Part:
 def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> list[_Part]:
     """All batches in the order in which they run. The sample is the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    each = _blocks_per_batch(launch, shared_bytes, loaded)
+    each = blocks if loaded.code.cooperative else _blocks_per_batch(launch, shared_bytes, loaded)
+    if loaded.code.cluster:  # the blocks of a cluster run at once
+        whole = _consecutive(launch.grid, loaded.code.cluster)
+        each = max(1, each // whole) * whole
     # Blocks that wait for one another run at once, and those that wait for earlier ones in order.
-    reverse = options.reverse and not loaded.code.spin_blocks
+    reverse = options.reverse and not loaded.code.spin_blocks and not loaded.code.cluster
     if reverse:  # at least two batches, so that their order can change
         each = min(each, -(-blocks // 2))
     starts = list(range(0, blocks, each))
@@ -186,6 +220,39 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
     return parts[::-1] if reverse else parts
 
 
+def _cluster(launch: Launch, code: Code) -> tuple[int, int, int]:
+    """The extents of a cluster. Raises KernelError where the grid is no multiple of them."""
+    cluster = code.cluster or (1, 1, 1)
+    if any(blocks % extent for blocks, extent in zip(launch.grid, cluster, strict=True)):
+        sizes = (" x ".join(map(str, extents)) for extents in (launch.grid, cluster))
+        raise KernelError("{}: the grid of {} is no multiple of the cluster of {} blocks.".format(launch.name, *sizes))
+    return cluster
+
+
+def _consecutive(grid: tuple[int, int, int], cluster: tuple[int, int, int]) -> int:
+    """The least number of consecutive blocks that are whole clusters."""
+    if cluster[2] > 1:
+        return grid[0] * grid[1] * cluster[2]
+    return grid[0] * cluster[1] if cluster[1] > 1 else cluster[0]
+
+
+def _check_resident(launch: Launch, loaded: LoadedKernel, shared_bytes: int) -> None:
+    """Raises KernelError where not all blocks of a cooperative launch fit on a GPU at once: on hardware the launch
+    fails."""
+    architecture, blocks = launch.kernel.compiled.architecture, int(np.prod(launch.grid, dtype=np.int64))
+    multiprocessors = MOST_MULTIPROCESSORS.get(architecture)
+    if multiprocessors is None or not is_known(architecture):
+        return
+    entry = launch.kernel.compiled.entry(loaded.entry.name)
+    found = occupancy(architecture, int(np.prod(launch.block)), entry.resources.get("registers", 0), shared_bytes)
+    if blocks > (most := found.blocks * multiprocessors):
+        raise KernelError(
+            f"{loaded.entry.name}: {blocks} blocks meet at a barrier of the grid, and {most} are resident at once on "
+            f"the largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
+            f"{found.limiter}); launch at most {most}, and let each thread take more elements."
+        )
+
+
 def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel) -> int:
     threads = int(np.prod(launch.block))
     width = -(-threads // WARP) * WARP
@@ -197,14 +264,12 @@ def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel) -
     return max(1, each)
 
 
-def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, list[Region], dict[int, Any]]:
-    """Parameter bytes, the memory they point to, and textures by handle."""
+def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, list[Region]]:
+    """Parameter bytes, and the memory they point to."""
     params = np.zeros(max(loaded.param_bytes, 1), np.uint8)
     regions: list[Region] = []
-    textures: dict[int, Any] = {}
     for arg, offset, name in zip(launch.args, loaded.param_offsets, loaded.param_names, strict=True):
-        if isinstance(arg, SimTexture):
-            textures[arg.pointer] = arg
+        if isinstance(arg, SimTexture | Handle):
             data = np.int64(arg.pointer).tobytes()
         elif arg is None:
             data = np.int64(0).tobytes()
@@ -215,7 +280,7 @@ def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, 
             regions.append(region)
             data = np.int64(region.low).tobytes()
         params[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
-    return params, regions, textures
+    return params, regions
 
 
 def _settle(regions: list[Region]) -> None:

@@ -75,6 +75,13 @@ class Memory:
         weakref.finalize(raw, self._drop, id(raw), nbytes)
         return raw[start : start + nbytes].view(dtype).reshape(shape)
 
+    def zeros(self, nbytes: int) -> Array:
+        """Memory that kernels access, all of it zero."""
+        array = self.empty((nbytes,), np.uint8)
+        array.fill(0)
+        self.mark(array)
+        return array
+
     def _drop(self, key: int, nbytes: int) -> None:
         self._by_raw.pop(key, None)
         self.used -= nbytes

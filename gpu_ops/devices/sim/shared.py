@@ -7,17 +7,21 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.devices.sim.atomics import update
+from gpu_ops.devices.sim.clusters import Clusters
 from gpu_ops.devices.sim.findings import WITHIN, Findings, frame_places, say
-from gpu_ops.devices.sim.hazards import RIVALS, AccessLog, Order, SharedAccess
-from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes, bits
+from gpu_ops.devices.sim.hazards import RIVALS, AccessLog, SharedAccess
+from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes, bits
+from gpu_ops.devices.sim.ordering import BlockOrder
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.errors import counted
 
 _UNWRITTEN = 0xFF  # NaN as a float
 
 
-class SharedMemory:
-    """`nbytes` for each block; `unit` is the smallest access of the kernel, `names` are (name, first, last + 1)."""
+class SharedMemory(BlockOrder):
+    """`nbytes` for each block, of which those from `user_bytes` on are the system's and zero; `unit` is the smallest
+    access of the kernel, `names` are (name, first, last + 1). Files of the `library` are CUDA's own headers: they rely
+    on how hardware orders the accesses of one warp."""
 
     def __init__(
         self,
@@ -27,23 +31,21 @@ class SharedMemory:
         names: tuple[tuple[str, int, int], ...],
         findings: Findings,
         checks: bool,
+        user_bytes: int | None = None,
+        library: frozenset[str] = frozenset(),
     ) -> None:
+        super().__init__(layout, checks)
         self.nbytes, self.unit, self.names, self.findings = nbytes, unit, names, findings
-        self.blocks = layout.blocks
         self.data = np.full((self.blocks, -(-max(nbytes, 1) // 16) * 16), _UNWRITTEN, np.uint8)
-        self.checks = checks
-        self.time = 0
-        self.block_start = np.zeros(self.blocks, np.int64)
-        self.start = 0  # the earliest of these
-        self.warp_start = np.zeros((self.blocks, layout.warps), np.int64)
-        self.lane_clocks: Array | None = None  # (blocks, warps, 32, 32), from the first barrier of a part of a warp on
-        self.order = Order(self.blocks, layout.warps)
-        self.uneven = False
         units = self.data.shape[1] // unit
         self.trails = {kind: AccessLog(units, self.blocks) for kind in RIVALS} if checks else {}
-        self.signals: Array | None = None  # (3, blocks, warps): see `signal`
         self.written = np.zeros((1, units), np.bool_)
         self.all_written = not checks
+        self.library = library
+        self.clusters = Clusters(layout, units) if layout.cluster != (1, 1, 1) else None
+        if user_bytes is not None:
+            self.data[:, user_bytes:] = 0
+            self.written[:, user_bytes // unit :] = True
         self.pending_copies: Array | None = None  # units that an asynchronous copy will write, (blocks, units)
 
     # Barriers
@@ -62,65 +64,6 @@ class SharedMemory:
         self.start = int(self.block_start.min())
         if not self.all_written:
             self.all_written = bool(self.written[:, : self.nbytes // self.unit].all())
-
-    def warp_barrier(self, lanes: Lanes, mask: Array, alive: Array) -> None:
-        """These lanes have met those that their `mask` names. One that names all living lanes of its warp orders the
-        whole warp."""
-        self.time += 1
-        wide = (np.broadcast_to(a, lanes.shape) for a in (lanes.rows, lanes.threads, mask))
-        rows, threads, names = map(lanes.active, wide)
-        warps, named = threads // WARP, (names[:, None] >> np.arange(WARP) & 1).astype(np.bool_)
-        whole = (named | ~alive.reshape(self.blocks, -1, WARP)[rows, warps]).all(axis=1)
-        self.warp_start[rows[whole], warps[whole]] = self.time
-        if not whole.all():
-            part = ~whole
-            self._merge_clocks(rows[part], warps[part], threads[part] % WARP, named[part])
-
-    def _merge_clocks(self, rows: Array, warps: Array, lanes: Array, named: Array) -> None:
-        """Each of the lanes (n,) knows from now on what those that it names (n, 32) know: of each other lane of the
-        warp, the time up to which its accesses are ordered before."""
-        if self.lane_clocks is None:
-            self.lane_clocks = np.zeros((*self.warp_start.shape, WARP, WARP), np.int64)
-        known = np.where(named, self.time, 0)
-        for other in range(WARP):
-            theirs = self.lane_clocks[rows, warps, other]
-            known = np.where(named[:, other, None], np.maximum(known, theirs), known)
-        self.lane_clocks[rows, warps, lanes] = known
-
-    def _ordered_until(self, rows: Array, threads: Array, others: Array) -> Array:
-        """Up to which time the accesses of other threads precede what these threads do now: those of the same warp by
-        its barriers, those of another one by numbered barriers."""
-        mine, its = threads // WARP, others // WARP
-        within = self.warp_start[rows, mine]
-        if self.lane_clocks is not None:
-            within = np.maximum(within, self.lane_clocks[rows, mine, threads % WARP, others % WARP])
-        until = np.where(mine == its, within, self.order.clocks[rows, mine, its])
-        if self.signals is not None:
-            _, released, learned = self.signals
-            until = np.maximum(until, np.minimum(released[rows, its], learned[rows, mine]))
-        return np.asarray(until)
-
-    def fence(self, lanes: Lanes) -> None:
-        """The warps of these lanes order what they access before and after, for the other warps of their blocks."""
-        if self.checks:
-            if self.signals is None:
-                self.signals = np.full((3, *self.warp_start.shape), -1, np.int64)
-            self.time += 1
-            self.signals[0][self._warps(lanes)] = self.time
-
-    def signal(self, lanes: Lanes, released: bool, learned: bool) -> None:
-        """These lanes set a flag or saw one. `signals` has the times of each warp's last fence, of the last one before
-        it set a flag, and of the last flag that it saw."""
-        if self.signals is not None:
-            warps = self._warps(lanes)
-            if released:
-                self.signals[1][warps] = self.signals[0][warps]
-            if learned:
-                self.signals[2][warps] = self.time
-
-    def _warps(self, lanes: Lanes) -> tuple[Array, Array]:
-        rows, threads = (lanes.active(np.broadcast_to(a, lanes.shape)) for a in (lanes.rows, lanes.threads))
-        return rows, threads // WARP
 
     # Accesses
 
@@ -300,10 +243,16 @@ class SharedMemory:
         """Check an access for conflicts with other threads since the last barrier, and record it."""
         self.time += 1
         touch = self._touch(lanes, address, nbytes)
+        if site.releases:
+            self.fence(lanes)
         if site.is_ordered or kind == "atomic":
-            self.signal(lanes, released=kind != "read", learned=site.waits)
+            self.signal(lanes, released=kind != "read", learned=site.waits or kind == "atomic")
         if site.waits:  # its author expects accesses of other threads
             return touch
+        if self.clusters is not None:
+            self.clusters.check(lanes, site, touch, kind, self)
+            if lanes.visitors is not None:
+                return touch
         if site.is_ordered:
             kind = f"volatile {kind}"
         for rival in RIVALS[kind]:
@@ -313,6 +262,12 @@ class SharedMemory:
                 self._hazard(lanes, site, touch, places, others, same_warp, kind, rival)
         self.trails[kind].note(touch, self.time)
         return touch
+
+    def cluster_barrier(self, rows: Array) -> None:
+        """All threads of the clusters of these blocks have met."""
+        assert self.clusters is not None
+        self.barrier(None if len(rows) == self.blocks else rows)
+        self.clusters.start[rows] = self.time
 
     @staticmethod
     def _rows(touch: SharedAccess) -> Any:
@@ -375,7 +330,7 @@ class SharedMemory:
         size = len(touch.units)
         for within in (False, True):
             selection = np.flatnonzero(same_warp == within)
-            if not len(selection):
+            if not len(selection) or (within and site.place.file in self.library):
                 continue
             first = selection[0]
             missing = "__syncwarp()" if within else "barrier" if self.order.used else "__syncthreads()"

@@ -302,3 +302,22 @@ def half2(function: Any, *words: Array) -> Array:
     """A function on both float16 of each 32-bit word, computed in float64 and rounded once."""
     parts = [[part(w, place, u2).view(f2).astype(f8) for w in words] for place in (0, 1)]
     return pack(i4, *(function(*p).astype(f2).view(u2) for p in parts))
+
+
+def to_tf32(value: Array) -> Array:
+    """Float32 rounded to 10 bits of mantissa, halves away from zero, as its bits."""
+    bits = value.view(u4)
+    rounded = (bits + u4(0x1000)) & u4(0xFFFFE000)
+    return np.asarray(np.where(np.isfinite(value), rounded, bits)).view(i4)
+
+
+def to_bfloat(value: Array) -> Array:
+    """Float32 rounded to bfloat16, halves to even, as its bits."""
+    bits = value.view(u4)
+    rounded = (bits + u4(0x7FFF) + ((bits >> u4(16)) & u4(1))) >> u4(16)
+    return np.asarray(np.where(np.isnan(value), u4(0x7FFF), rounded)).astype(u2)
+
+
+def from_bfloat(bits: Array) -> Array:
+    """Bfloat16, by its bits, as float32."""
+    return np.asarray((bits.astype(u4) << u4(16)).view(f4))

@@ -14,6 +14,8 @@ from typing import Any, cast
 import numpy as np
 
 from gpu_ops.devices.sim.ptx import arithmetic, floating
+from gpu_ops.devices.sim.ptx.emit_cluster import ClusterOperations
+from gpu_ops.devices.sim.ptx.emit_matrix import MatrixOperations
 from gpu_ops.devices.sim.ptx.emit_memory import MemoryOperations
 from gpu_ops.devices.sim.ptx.flow import Block, results
 from gpu_ops.devices.sim.ptx.inline import Flat, is_special
@@ -26,6 +28,11 @@ from gpu_ops.progress import advance
 Array = np.ndarray[Any, Any]
 POLLED = 32
 """A block checks for limits after this many instructions."""
+WORKSPACE, RESERVED = "%envreg", "%reserved_smem_offset_"
+"""Registers with the address of the state of a grid's barriers, in halves, and that of reserved shared memory."""
+INDICES = {"%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid"}
+INDICES |= {"%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank"}
+INDICES |= {"%is_explicit_cluster"}
 NOTHING = {"prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
 NOTHING |= {"griddepcontrol"}
 
@@ -61,7 +68,8 @@ class Code:
     """A kernel ready to run. `zeros` are the initial values of the registers, `numbers` the registers' numbers by name.
     Lanes in `spin_blocks` may wait for other threads, which publish in `publishers` or have just done so. `depends`:
     blocks of the grid may read what others publish. `live_registers` is the maximum number of registers that are live
-    at once."""
+    at once. `cooperative`: blocks meet at a barrier of the grid; `reserved`: cooperative groups keep their state in the
+    shared memory that the system reserves; `cluster`: the extents of a cluster, where the kernel declares them."""
 
     blocks: tuple[BlockCode, ...]
     numbers: Mapping[str, int]
@@ -72,9 +80,12 @@ class Code:
     depends: bool
     text: str
     live_registers: int
+    cooperative: bool
+    reserved: bool
+    cluster: tuple[int, int, int] | None
 
 
-class Emitter(MemoryOperations):
+class Emitter(MemoryOperations, MatrixOperations, ClusterOperations):
     """Generates the functions of one kernel. `addresses` are those of shared, local and parameter variables."""
 
     def __init__(self, flat: Flat, blocks: list[Block], addresses: Mapping[str, int]) -> None:
@@ -84,7 +95,8 @@ class Emitter(MemoryOperations):
         self.codes = self._codes(names)
         self.waits = waiting_lines(blocks)
         self.depends = False
-        self.constants: dict[str, Array] = {}
+        self.system: set[str] = set()
+        self.constants: dict[str, Any] = {}
         self.sites: list[Site] = []
         self.text: list[str] = []
         self.texts: list[str] = []
@@ -111,7 +123,13 @@ class Emitter(MemoryOperations):
         publishing = [b for b in self.blocks if b.publishes and (b.number, 0) not in self.waits]
         publishers = frozenset(n for b in publishing for n in (b.number, *b.targets))
         depends = self.depends and bool(publishers)
-        return Code(tuple(codes), self.numbers, zeros, sites, spinning, publishers, depends, text, live_registers)
+        meets, reserved = (any(name.startswith(kind) for name in self.system) for kind in (WORKSPACE, RESERVED))
+        return Code(
+            *(tuple(codes), self.numbers, zeros, sites, spinning, publishers, depends, text, live_registers),
+            cooperative=meets,
+            reserved=reserved,
+            cluster=self.flat.cluster,
+        )
 
     # Types
 
@@ -221,8 +239,13 @@ class Emitter(MemoryOperations):
             return "S.clock()", "i8"
         if name in ("%dynamic_smem_size", "%total_smem_size"):
             return f"S.shared_size({name!r})", "i4"
-        is_index = name.split(".")[0] in ("%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid")
-        if not is_index and not name.startswith(("%lanemask_", "%smid", "%nsmid", "%gridid")):
+        if name in (f"{WORKSPACE}1", f"{WORKSPACE}2"):
+            self.system.add(name)
+            return f"S.workspace({32 if name.endswith('1') else 0})", "i4"
+        if name.startswith(RESERVED):
+            self.system.add(name)
+            return "S.reserved()", "i4"
+        if name.split(".")[0] not in INDICES and not name.startswith("%lanemask_"):
             raise refused(Instruction((f"register {name}",), (), self.block.lines[self.line_number].place))
         return f"L.special({name!r})", "i4"
 
@@ -334,7 +357,18 @@ class Emitter(MemoryOperations):
         self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered, waits, releases))
         return f"SITES[{len(self.sites) - 1}]"
 
-    HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {**MemoryOperations.HANDLERS, "mov": _move}
+    def named(self, value: Any) -> str:
+        """The name of any constant in the functions."""
+        name = f"N_{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {
+        **MemoryOperations.HANDLERS,
+        **MatrixOperations.MATRICES,
+        **ClusterOperations.CLUSTERS,
+        "mov": _move,
+    }
 
 
 def _live_registers(blocks: list[Block]) -> int:

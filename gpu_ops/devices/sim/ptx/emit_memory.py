@@ -16,6 +16,10 @@ LOCAL_WINDOW = 1 << 57
 PARAM_WINDOW = 1 << 58
 """Generic addresses of shared, local and parameter memory, far from any address of the host."""
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAM_WINDOW}
+IMAGE_AXES = {"1d": 1, "2d": 2, "3d": 3, "a1d": 1, "a2d": 2, "cube": 3}
+"""The coordinates of each kind of texture and surface; a: in layers."""
+CLUSTER_SHIFT = 24
+"""Where an address in shared memory has the number of a block of the cluster."""
 COPY_WORDS = {"ca", "cg", "shared", "cta", "global", "L2", "64B", "128B", "256B"}
 """Additional parts of the name of a cp.async; none of them changes the copied values."""
 
@@ -38,6 +42,8 @@ class MemoryOperations:
         addresses: Mapping[str, int]
 
     def _space(self, line: Instruction) -> str:
+        if {"shared", "cluster"} <= set(line.op):
+            return "cluster"
         return next((p for p in line.op[1:] if p in SPACES), "generic")
 
     def _memory(self, line: Instruction, memory: Operand, space: str) -> tuple[str, int]:
@@ -52,11 +58,15 @@ class MemoryOperations:
 
     def _type(self, line: Instruction) -> tuple[str, int]:
         """NumPy code of one element, and the number of elements."""
-        count = next((int(p[1:]) for p in line.op if p in ("v2", "v4", "v8")), 1)
         code = NUMPY.get(line.op[-1], "")
         if code in ("", "p"):
             raise refused(line)
-        return code, count
+        return code, self._count(line)
+
+    @staticmethod
+    def _count(line: Instruction) -> int:
+        """The elements of a vector."""
+        return next((int(p[1:]) for p in line.op if p in ("v2", "v4", "v8")), 1)
 
     def _load(self, line: Instruction) -> None:
         space = self._space(line)
@@ -90,6 +100,10 @@ class MemoryOperations:
             self.emit("S.wait_for_copies(L, None)")
         elif what == {"wait_group"} and isinstance(line.args[0], Imm):
             self.emit(f"S.wait_for_copies(L, {line.args[0].value})")
+        elif {"mbarrier", "arrive", "shared"} <= what <= {"mbarrier", "arrive", "shared", "cta", "noinc", "b64"}:
+            base, offset = self._memory(line, line.args[0], "shared")
+            site = self.site(line, "shared", offset, "changes", 8)
+            self.emit(f"S.arrive_after_copies(L, {site}, {base}, {'noinc' in what})")
         elif line.op[1] == "async" and {"shared", "global"} <= what <= COPY_WORDS and len(line.args) in (3, 4):
             assert isinstance(line.args[2], Imm)
             nbytes = line.args[2].value
@@ -172,6 +186,9 @@ class MemoryOperations:
         self.assign(line.args[0], "S.active_mask(L)", "i4")
 
     def _barrier(self, line: Instruction) -> None:
+        if "cluster" in line.op:
+            self.emit("S.arrive_cluster(L)" if "arrive" in line.op else "S.left_cluster(L)")
+            return
         if "warp" in line.op:
             self.emit(f"S.warp_barrier(L, {self.value(line.args[0], 'i4')})")
             return
@@ -195,18 +212,54 @@ class MemoryOperations:
         if not {"proxy", "cluster", "mbarrier_init"} & set(line.op):
             self.emit(f"S.fence(L, {'cta' in line.op})")
 
+    def _image(self, line: Instruction, image: Operand) -> tuple[str, str, list[str]] | None:
+        """The handle of a texture or surface, the layer ("None" without layers) and the coordinates of an access to
+        [image, {x, y}]; None for a kind that is not simulated."""
+        assert isinstance(image, Vec)
+        kind = next((p for p in line.op if p in IMAGE_AXES), "")
+        if not kind:
+            return None
+        where = list(image.items[1].items) if isinstance(image.items[1], Vec) else [image.items[1]]
+        layer = self.value(where.pop(0), "i4") if kind[0] == "a" else "None"
+        is_texture = line.op[0] in ("tex", "tld4")
+        code = NUMPY[line.op[-1]] if is_texture and line.op[0] == "tex" else "f4" if is_texture else "i4"
+        places = [self.value(c, code) for c in where[: IMAGE_AXES[kind]]]
+        return self.value(image.items[0], "i8"), layer, places
+
     def _texture(self, line: Instruction) -> None:
-        """tex.2d.v4.f32.f32 {r, g, b, a}, [texture, {x, y}]"""
-        result, source = line.args[0], line.args[1]
-        assert isinstance(source, Vec) and isinstance(result, Vec)
-        kind, code, coordinate = line.op[1], NUMPY.get(line.op[-2], ""), NUMPY.get(line.op[-1], "")
-        if kind not in ("1d", "2d") or code not in ("f4", "i4", "u4") or len(line.args) > 2:
+        """tex.2d.v4.f32.f32 {r, g, b, a}, [texture, {x, y}] · tld4.g.2d.v4.f32.f32. There is one level, whatever level
+        or gradients are given."""
+        result, code = line.args[0], NUMPY.get(line.op[-2], "")
+        image = self._image(line, line.args[1])
+        if image is None or code not in ("f4", "i4", "u4") or not isinstance(result, Vec) or "base" in line.op:
             raise refused(line)
-        where = source.items[1].items if isinstance(source.items[1], Vec) else (source.items[1],)
-        values = ", ".join(self.value(c, coordinate) for c in where[: int(kind[0])])
+        handle, layer, places = image
         site = self.site(line, "texture", 0, "reads", 4)
-        self.emit(f"got = S.texture(L, {site}, {self.value(source.items[0], 'i8')}, [{values}], A.{code})")
+        component = "rgba".index(line.op[1]) if line.op[0] == "tld4" else None
+        where = f"[{', '.join(places)}], {layer}"
+        self.emit(f"got = S.texture(L, {site}, {handle}, {where}, A.{code}, {component})")
         for place, target in enumerate(result.items):
+            if target != Reg("_"):
+                self.assign(target, f"got[{place}]", code)
+
+    def _surface(self, line: Instruction) -> None:
+        """suld.b.2d.v2.b32.trap {a, b}, [surface, {x, y}] · sust.b.2d.b32.clamp [surface, {x, y}], a"""
+        load = line.op[0] == "suld"
+        image = self._image(line, line.args[1 if load else 0])
+        code, count, mode = NUMPY.get(line.op[-2], ""), self._count(line), line.op[-1]
+        if image is None or not code or line.op[1] != "b" or mode not in ("trap", "clamp", "zero"):
+            raise refused(line)
+        handle, layer, places = image
+        nbytes = int(code[1:]) * count
+        site = self.site(line, "texture", 0, "reads" if load else "writes", nbytes)
+        start = f"L, {site}, {handle}, [{', '.join(places)}], {layer}, {mode!r}, A.{code}"
+        operand = line.args[0 if load else 1]
+        items = operand.items if isinstance(operand, Vec) else (operand,)
+        if not load:
+            self.emit(f"S.write_surface({start}, [{', '.join(self.value(item, code) for item in items)}])")
+            return
+        self.emit(f"got = S.read_surface({start}, {count})")
+        for place, target in enumerate(items):
             if target != Reg("_"):
                 self.assign(target, f"got[{place}]", code)
 
@@ -219,7 +272,8 @@ class MemoryOperations:
             self.emit(f"S.fail(L, {site}, {self.value(line.args[0], 'i8')})")
 
     def _trap(self, line: Instruction) -> None:
-        self.emit(f"S.fail(L, {self.site(line, 'system', 0, 'stops', 0)}, None)")
+        site = self.site(line, "system", 0, "stops", 0)
+        self.emit(f"S.lost(L, {site}, {self.value(line.args[0], 'i8')})" if line.args else f"S.fail(L, {site}, None)")
 
     HANDLERS: Mapping[str, Callable[[Any, Instruction], None]] = {
         "ld": _load,
@@ -240,6 +294,9 @@ class MemoryOperations:
         "membar": _fence,
         "fence": _fence,
         "tex": _texture,
+        "tld4": _texture,
+        "suld": _surface,
+        "sust": _surface,
         "system": _system,
         "trap": _trap,
     }

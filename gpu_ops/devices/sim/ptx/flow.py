@@ -15,7 +15,7 @@ End = Literal["go", "branch", "choose", "exit", "barrier"]
 WARP_SYNC = {"shfl", "vote", "match", "redux"}
 NO_RESULT = {"st", "red", "bar", "barrier", "membar", "fence", "bra", "brx", "exit", "trap", "prefetch", "prefetchu"}
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "release"})
-NO_RESULT |= {"cp", "nanosleep", "discard", "applypriority", "brkpt", "pmevent", "griddepcontrol"}
+NO_RESULT |= {"cp", "nanosleep", "discard", "applypriority", "brkpt", "pmevent", "griddepcontrol", "sust"}
 
 
 @dataclass
@@ -118,11 +118,16 @@ def _cut(
 
 
 def _is_barrier(line: Instruction) -> bool:
-    return line.op[0] in ("bar", "barrier") and not {"warp", "cluster", "arrive"} & set(line.op)
+    return line.op[0] in ("bar", "barrier") and not {"warp", "arrive"} & set(line.op)
 
 
 def _publishes(line: Instruction) -> bool:
     return is_strong(line) and line.op[0] != "ld" and line.op[1] != "shared"
+
+
+def barrier_kind(line: Instruction) -> Literal["block", "named", "cluster"]:
+    """Who meets at a barrier: the block, some of its threads, or the blocks of a cluster."""
+    return "cluster" if "cluster" in line.op else "named" if is_named(line) else "block"
 
 
 def is_named(line: Instruction) -> bool:
@@ -148,6 +153,8 @@ def registers_of(operand: Operand) -> Sequence[str]:
 
 def results(line: Instruction) -> tuple[Operand, ...]:
     """The operands that an instruction writes."""
+    if line.op[:2] == ("wmma", "store") or (line.op[0] == "mbarrier" and isinstance(line.args[0], Mem)):
+        return ()
     if line.op[0] in NO_RESULT and line.op[:2] not in (("bar", "red"), ("barrier", "red")):
         return ()
     if line.op[0] == "system":

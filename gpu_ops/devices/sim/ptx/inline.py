@@ -13,6 +13,7 @@ from gpu_ops.devices.sim.ptx.program import (
     Operand,
     Place,
     Program,
+    Prototype,
     Reg,
     Sym,
     Targets,
@@ -31,17 +32,21 @@ MOST_LINES = 300_000
 level."""
 
 Line = Instruction | Label | Targets
+FUNCTIONS = 1 << 59
+"""Addresses of functions begin here, 16 bytes apart."""
 
 
 @dataclass
 class Flat:
-    """A kernel without calls. `locals` are the .local variables of all its functions."""
+    """A kernel without calls. `locals` are the .local variables of all its functions; `cluster` has the extents of its
+    clusters, where it declares them."""
 
     name: str
     params: tuple[Variable, ...]
     registers: dict[str, str]
     locals: tuple[Variable, ...]
     body: list[Line]
+    cluster: tuple[int, int, int] | None = None
 
 
 def flatten(program: Program, kernel: str) -> Flat:
@@ -65,7 +70,39 @@ def flatten(program: Program, kernel: str) -> Flat:
         if inliner.mixed <= in_memory:
             break
         in_memory |= inliner.mixed
-    return Flat(kernel, tuple(function.params), inliner.registers, tuple(inliner.locals), body)
+    return Flat(kernel, tuple(function.params), inliner.registers, tuple(inliner.locals), body, function.cluster)
+
+
+def function_addresses(program: Program) -> dict[str, int]:
+    """The address of each device function."""
+    names = (f.name for f in program.functions.values() if not f.is_entry)
+    return {name: FUNCTIONS + 16 * number for number, name in enumerate(names, 1)}
+
+
+def _pointed(program: Program) -> set[str]:
+    """The functions whose address the program takes."""
+    linked = {link.symbol.name for v in program.variables.values() for link in v.links}
+    moved = {
+        a.name
+        for f in program.functions.values()
+        for line in f.body
+        if isinstance(line, Instruction) and line.op[0] != "call"
+        for a in line.args
+        if isinstance(a, Sym)
+    }
+    return (linked | moved) & program.functions.keys()
+
+
+def _targets(program: Program, function: Function, line: Instruction) -> list[Function]:
+    """The functions that a call may reach: the one that it names, or all with its prototype whose address is taken. A
+    function that the program does not have is left out."""
+    names = [a.name for a in line.args if isinstance(a, Sym)]
+    kinds = {p.name: (p.takes, p.gives) for p in function.body if isinstance(p, Prototype)}
+    if names and names[0] not in kinds:
+        return [program.functions[names[0]]] if names[0] in program.functions else []
+    kind = kinds.get(names[0]) if names else None
+    pointed = [program.functions[name] for name in sorted(_pointed(program))]
+    return [f for f in pointed if kind is None or f.prototype == kind]
 
 
 def _expanded(program: Program, function: Function, known: dict[str, int], depth: int) -> int:
@@ -73,19 +110,10 @@ def _expanded(program: Program, function: Function, known: dict[str, int], depth
     one."""
     if function.name not in known:
         known[function.name] = len(function.body)
-        calls = (
-            [
-                a.name
-                for line in function.body
-                if isinstance(line, Instruction) and line.op[0] == "call"
-                for a in line.args
-                if isinstance(a, Sym)
-            ]
-            if depth < DEEPEST
-            else []
-        )
-        for callee in filter(None, map(program.functions.get, calls)):
-            known[function.name] += _expanded(program, callee, known, depth + 1)
+        calls = [line for line in function.body if isinstance(line, Instruction) and line.op[0] == "call"]
+        for line in calls if depth < DEEPEST else []:
+            for callee in _targets(program, function, line):
+                known[function.name] += _expanded(program, callee, known, depth + 1)
     return known[function.name]
 
 
@@ -114,13 +142,15 @@ class _Inliner:
         self.locals += [replace(v, name=prefix + v.name) for v in function.variables if v.space == "local"]
         params = [replace(v, name=prefix + v.name, space="local") for v in function.variables if v.space == "param"]
         self.locals += [v for v in params if v.name in self.in_memory]
-        scope = _Scope(prefix, param_names, local_names)
+        scope = _Scope(prefix, param_names, local_names, function)
         lines: list[Line] = []
         for line in function.body:
             if isinstance(line, Label):
                 lines.append(Label(prefix + line.name))
             elif isinstance(line, Targets):
                 lines.append(Targets(prefix + line.name, tuple(prefix + name for name in line.labels)))
+            elif isinstance(line, Prototype):
+                continue
             elif not prefix and line.op[0] not in ("call", "ret") and line.op[1:2] != ("param",):
                 lines.append(line)  # the kernel's own names are not renamed
             else:
@@ -170,14 +200,14 @@ class _Inliner:
         parts[offset] = size
 
     def _call(self, line: Instruction, scope: _Scope, stack: tuple[Instruction, ...], place: Place) -> list[Line]:
-        lists = [a for a in line.args if isinstance(a, Vec)]
         names = [a for a in line.args if isinstance(a, Sym)]
-        if not names:
-            raise KernelError(f"{_at(place)}: calls through pointers are not simulated.")
-        name = names[0].name
-        returns = lists[0] if isinstance(line.args[0], Vec) else Vec(())
-        arguments = lists[-1] if line.args[-1] in lists and line.args[-1] is not line.args[0] else Vec(())
+        returns = line.args[0] if isinstance(line.args[0], Vec) else Vec(())
+        arguments = next((a for a in line.args[1:] if isinstance(a, Vec)), Vec(()))
         outer = [[scope.param_names[a.name] for a in v.items if isinstance(a, Sym)] for v in (returns, arguments)]
+        pointer = next((a for a in line.args if isinstance(a, Reg)), None)
+        if pointer is not None:
+            return self._call_through(line, pointer, scope, stack, place, outer)
+        name = names[0].name
         if name in INTRINSICS:
             for variable in outer[0]:
                 self.registers.setdefault(f"{variable}+0", "b32")
@@ -186,17 +216,59 @@ class _Inliner:
         function = self.program.functions.get(name)
         if function is None:
             raise KernelError(f"{_at(place)}: the function {name} is not simulated.")
-        if any(c.args and Sym(name) in c.args for c in stack) or len(stack) > DEEPEST:
+        if _is_running(name, stack):
             raise KernelError(f"{_at(place)}: {name} calls itself; recursion is not simulated.")
-        self.calls += 1
-        prefix, leave = f"{name}#{self.calls}.", f"{name}#{self.calls}.leave"
-        inner = [v.name for v in function.returns], [v.name for v in function.params]
-        bound = {i: o for a, b in zip(inner, outer, strict=True) for i, o in zip(a, b, strict=True)}
-        body = self.body(function, prefix, bound, (*stack, line._replace(place=place)), leave)
+        body, leave = self._inlined(function, outer, (*stack, line._replace(place=place)))
         skip: list[Line] = []
         if line.guard is not None:  # lanes without the guard skip the call
             skip = [Instruction(("bra",), (Sym(leave),), place, scope.guard(line), not line.negated)]
         return [*skip, *body, Label(leave)]
+
+    def _inlined(
+        self, function: Function, outer: list[list[str]], stack: tuple[Instruction, ...]
+    ) -> tuple[list[Line], str]:
+        """The lines of a called function, and the label at their end. `outer` are the caller's variables for results
+        and parameters."""
+        name = function.name
+        self.calls += 1
+        prefix, leave = f"{name}#{self.calls}.", f"{name}#{self.calls}.leave"
+        inner = [v.name for v in function.returns], [v.name for v in function.params]
+        bound = {i: o for a, b in zip(inner, outer, strict=True) for i, o in zip(a, b, strict=True)}
+        return self.body(function, prefix, bound, stack, leave), leave
+
+    def _call_through(
+        self,
+        line: Instruction,
+        pointer: Reg,
+        scope: _Scope,
+        stack: tuple[Instruction, ...],
+        place: Place,
+        outer: list[list[str]],
+    ) -> list[Line]:
+        """A call through a pointer: each function that it may reach, for the lanes with its address. Others stop the
+        kernel, as do those of a function that is running already."""
+        self.calls += 1
+        mark = f"pointer#{self.calls}"
+        self.registers[f"{mark}.is"] = "pred"
+        where = scope.rename(pointer)
+        lines: list[Line] = []
+        if line.guard is not None:
+            lines.append(Instruction(("bra",), (Sym(f"{mark}.end"),), place, scope.guard(line), not line.negated))
+        for number, function in enumerate(_targets(self.program, scope.function, line)):
+            if _is_running(function.name, stack):
+                continue
+            named = line._replace(args=(*line.args, Sym(function.name)), place=place)
+            body, leave = self._inlined(function, outer, (*stack, named))
+            other = f"{mark}.{number}"
+            test = Instruction(("setp", "eq", "b64"), (Reg(f"{mark}.is"), where, Sym(function.name)), place)
+            lines += [test, Instruction(("bra",), (Sym(other),), place, Reg(f"{mark}.is"), True)]
+            lines += [*body, Label(leave), Instruction(("bra",), (Sym(f"{mark}.end"),), place), Label(other)]
+        return [*lines, Instruction(("trap", "pointer"), (where,), place), Label(f"{mark}.end")]
+
+
+def _is_running(name: str, stack: tuple[Instruction, ...]) -> bool:
+    """Whether a function is among the calls that lead here, or they are too deep."""
+    return any(c.args and Sym(name) in c.args for c in stack) or len(stack) > DEEPEST
 
 
 @dataclass(frozen=True)
@@ -206,6 +278,7 @@ class _Scope:
     prefix: str
     param_names: dict[str, str]
     local_names: set[str]
+    function: Function
 
     def guard(self, line: Instruction) -> Reg | None:
         return Reg(self.prefix + line.guard.name) if line.guard and self.prefix else line.guard

@@ -13,7 +13,7 @@ from gpu_ops.devices.compiler import Compiled, Entry
 from gpu_ops.devices.kernel_source import base_name, read_source
 from gpu_ops.devices.sim.ptx.emit import Code, Emitter
 from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
-from gpu_ops.devices.sim.ptx.inline import Flat, flatten
+from gpu_ops.devices.sim.ptx.inline import Flat, flatten, function_addresses
 from gpu_ops.devices.sim.ptx.program import Mem, Operand, Program, Sym, Variable, Vec, size_of
 from gpu_ops.devices.sim.ptx.reach import reached
 from gpu_ops.devices.sim.ptx.reader import parse
@@ -70,7 +70,7 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> Loa
     params, param_bytes = _layout(list(flat.params), 0)
     local, local_bytes = _layout(list(flat.locals), 0)
     shared, static_bytes = _shared(program, flat)
-    addresses = {**params, **local, **{n: first for n, first, _ in shared}}
+    addresses = {**function_addresses(program), **params, **local, **{n: first for n, first, _ in shared}}
     code = Emitter(flat, blocks, addresses).code()
     offsets = tuple(params[v.name] for v in flat.params)
     names = _param_names(read_source(compiled.source, edits), name, len(offsets))
@@ -132,7 +132,8 @@ def _unit(blocks: list[Block], others: set[str]) -> int:
         size_of(line.op[-1])
         for block in blocks
         for line in block.lines
-        if line.op[0] in ("ld", "st", "atom", "red") and not others & set(line.op)
+        if (line.op[0] in ("ld", "st", "atom", "red", "ldmatrix") or line.op[1:2] in (("load",), ("store",)))
+        and not others & set(line.op)
     ]
     return min([4, *sizes])
 

@@ -28,7 +28,8 @@ def spin_blocks(blocks: list[Block]) -> frozenset[int]:
 
 
 def _watches(line: Instruction) -> bool:
-    return is_strong(line) and line.op[0] in ("atom", "ld")
+    waits = line.op[0] == "mbarrier" and line.op[1].endswith("wait")
+    return waits or (is_strong(line) and line.op[0] in ("atom", "ld"))
 
 
 def waiting_lines(blocks: list[Block]) -> frozenset[tuple[int, int]]:

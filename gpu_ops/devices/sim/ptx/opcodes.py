@@ -294,10 +294,22 @@ def _comparison(line: Instruction) -> Computation:
     return Computation((target,), takes, value)
 
 
+_SHORT = {
+    "cvt.rna.tf32.f32": Computation(("i4",), ("f4",), "A.to_tf32({0})"),
+    "cvt.rn.bf16.f32": Computation(("u2",), ("f4",), "A.to_bfloat({0})"),
+    "cvt.f32.bf16": Computation(("f4",), ("u2",), "A.from_bfloat({0})"),
+    "cvt.rn.bf16x2.f32": Computation(("i4",), ("f4", "f4"), "A.pack(A.i4, A.to_bfloat({1}), A.to_bfloat({0}))"),
+    "cvt.rn.f16x2.f32": Computation(("i4",), ("f4", "f4"), "A.pack(A.i4, {1}.astype(A.f2), {0}.astype(A.f2))"),
+}
+"""Conversions to and from short floats."""
+
+
 def _conversion(line: Instruction) -> Computation:
     """cvt.rn.f32.s32 and similar."""
     op = line.op
     to, source = op[-2], op[-1]
+    if (short := _SHORT.get(".".join(op))) is not None:
+        return short
     supported = {*ROUNDINGS, "ftz", "sat"}.issuperset(op[1:-2])
     if to not in NUMPY or source not in NUMPY or NUMPY[to] in ("", "p") or "x2" in to + source or not supported:
         raise refused(line)

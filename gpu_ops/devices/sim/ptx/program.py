@@ -82,19 +82,40 @@ class Targets:
 
 
 @dataclass(frozen=True)
+class Prototype:
+    """The bytes of the parameters of functions that a call through a pointer may reach, and of their results."""
+
+    name: str
+    takes: tuple[int, ...]
+    gives: tuple[int, ...]
+
+
+class Link(NamedTuple):
+    """Bytes of a variable's initial value that are those of an address: the address of `symbol` and its `offset`,
+    shifted right by so many bits."""
+
+    at: int
+    nbytes: int
+    symbol: Sym
+    shift: int
+
+
+@dataclass(frozen=True)
 class Variable:
-    """A variable of a state space: const, global, shared, local or param. `nbytes` 0: its size is set by the launch."""
+    """A variable of a state space: const, global, shared, local or param. `nbytes` 0: its size is set by the launch.
+    `links` are the addresses in its initial value."""
 
     name: str
     space: str
     nbytes: int
     align: int
     data: bytes = b""
+    links: tuple[Link, ...] = ()
 
 
 @dataclass
 class Function:
-    """A kernel or device function. `registers` gives each register's PTX type."""
+    """A kernel or device function. `registers` gives each register's PTX type, `cluster` the extents of a cluster."""
 
     name: str
     is_entry: bool
@@ -102,17 +123,25 @@ class Function:
     returns: list[Variable] = field(default_factory=list)
     registers: dict[str, str] = field(default_factory=dict)
     variables: list[Variable] = field(default_factory=list)
-    body: list[Instruction | Label | Targets] = field(default_factory=list)
+    body: list[Instruction | Label | Targets | Prototype] = field(default_factory=list)
     place: Place = Place("", 0)
+    cluster: tuple[int, int, int] | None = None
+
+    @property
+    def prototype(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The bytes of its parameters, and of its results."""
+        takes, gives = (tuple(v.nbytes for v in variables) for variables in (self.params, self.returns))
+        return takes, gives
 
 
 @dataclass
 class Program:
-    """A parsed PTX file."""
+    """A parsed PTX file. `library` are the names of the files in it that are CUDA's own headers."""
 
     architecture: str
     functions: dict[str, Function] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
+    library: frozenset[str] = frozenset()
 
 
 def size_of(type: str) -> int:

@@ -26,9 +26,9 @@ def reached(blocks: list[Block]) -> tuple[frozenset[str], frozenset[str]]:
         if "param" in space or (kind != "cp" and not OWN.isdisjoint(space)):
             continue
         answers = kind == "atom" and not used.isdisjoint(_written(line))
-        if kind in ("ld", "ldu") or answers or (kind == "cp" and len(line.args) > 1):
+        if kind in ("ld", "ldu") or line.op[:2] == ("wmma", "load") or answers or (kind == "cp" and len(line.args) > 1):
             read |= _of_address(line.args[1], origins)
-        if kind in ("st", "red", "atom"):
+        if kind in ("st", "red", "atom") or line.op[:2] == ("wmma", "store"):
             written |= _of_address(line.args[1 if kind == "atom" else 0], origins)
     return frozenset(read), frozenset(written)
 

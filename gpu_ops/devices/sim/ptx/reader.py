@@ -7,22 +7,22 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from gpu_ops.devices.sim.lanes import WARP
+from gpu_ops.devices.nvrtc import header_folders
+from gpu_ops.devices.sim.ptx.declarations import Declarations, number_of
 from gpu_ops.devices.sim.ptx.program import (
     Function,
-    Imm,
     Instruction,
     Label,
     Mem,
     Operand,
     Place,
     Program,
+    Prototype,
     Reg,
     Sym,
     Targets,
     Variable,
     Vec,
-    size_of,
 )
 from gpu_ops.errors import KernelError
 from gpu_ops.progress import advance
@@ -48,16 +48,15 @@ def parse(text: str, source: str = "") -> Program:
     return _Parser(text, source).program()
 
 
-class _Parser:
+class _Parser(Declarations):
     def __init__(self, text: str, source: str) -> None:
         self.source = source
         self.files = {int(n): self._file_name(path) for n, path in _FILE.findall(text)}
         # Debug sections are not part of the program.
         text = _COMMENT.sub("", text.split("\t.section\t")[0])
-        self.tokens = _TOKEN.findall(text)
-        self.tokens.append("")  # the end
-        self.at = 0
-        self.result = Program("")
+        self.start([*_TOKEN.findall(text), ""])  # the end
+        own = [path for _, path in _FILE.findall(text) if path.startswith(header_folders())]
+        self.result = Program("", library=frozenset(map(self._file_name, own)))
         self.function = Function("", False)
         self.scopes: list[dict[str, str]] = []
         self.serial = 0
@@ -69,30 +68,6 @@ class _Parser:
         if self.source and path.replace("\\", "/").endswith(self.source):
             return self.source
         return path.replace("\\", "/").rsplit("/", 1)[-1]
-
-    # Tokens
-
-    def next(self) -> str:
-        token = self.tokens[self.at]
-        if not token:
-            raise KernelError(f"{self.source}: the PTX ends in the middle of a statement; compile the file again.")
-        self.at += 1
-        return token
-
-    def peek(self) -> str:
-        return self.tokens[self.at]
-
-    def take(self, token: str) -> bool:
-        if self.tokens[self.at] == token:
-            self.at += 1
-            return True
-        return False
-
-    def expect(self, token: str) -> None:
-        actual = self.next()
-        if actual != token:
-            near = " ".join(self.tokens[max(0, self.at - 8) : self.at + 4])
-            raise KernelError(f"{self.source}: unknown PTX at {near!r}: expected {token!r}, found {actual!r}.")
 
     # The file
 
@@ -113,49 +88,6 @@ class _Parser:
                 raise KernelError(f"{self.source}: the simulator does not support the PTX directive {token}.")
         return self.result
 
-    def _variable(self, space: str) -> Variable:
-        """The rest of a declaration after its state space: attributes, type, name, extent and values, up to ; , or
-        )."""
-        align = 0
-        type = ""
-        while self.peek().startswith("."):
-            token = self.next()
-            if token == ".align":
-                align = int(self.next())
-            elif token not in (".ptr", ".global", ".const", ".shared", ".local", ".v2", ".v4"):
-                type = token[1:]
-        name = self.next()
-        count, unit = 1, size_of(type)
-        while self.take("["):
-            if self.take("]"):
-                count = 0
-            else:
-                count *= int(self.next())
-                self.expect("]")
-        data = self._values(type, unit) if self.take("=") else b""
-        if self.peek() == ";":
-            self.next()
-        return Variable(name, space, count * unit, align or unit, data)
-
-    def _values(self, type: str, unit: int) -> bytes:
-        words = []
-        if not self.take("{"):
-            words.append(self.next())
-        else:
-            while not self.take("}"):
-                token = self.next()
-                if token == "{" or token == "}" or token == ",":
-                    continue
-                words.append(token)
-        data = b""
-        for word in words:
-            value = _number(word)
-            if value is None:
-                raise KernelError(f"{self.source}: a variable initialised with the address of {word} is not simulated.")
-            bits = value.value & ((1 << 8 * unit) - 1)
-            data += bits.to_bytes(unit, "little")
-        return data
-
     # Functions
 
     def _function(self, is_entry: bool) -> None:
@@ -164,7 +96,8 @@ class _Parser:
         if self.peek() == "(":
             function.params = self._params()
         while self.peek() not in ("{", ";"):
-            self.next()  # .maxntid, .minnctapersm, .noreturn …
+            if self.next() == ".reqnctapercluster":  # the others: .maxntid, .minnctapersm, .noreturn …
+                function.cluster = self._extents()
         if self.next() == ";":
             return  # a declaration without a definition: printf, assert
         self.result.functions[function.name] = function
@@ -173,15 +106,6 @@ class _Parser:
         while self.scopes:
             advance(0, 1)
             self._statement()
-
-    def _params(self) -> list[Variable]:
-        self.expect("(")
-        params = []
-        while not self.take(")"):
-            token = self.next()
-            if token == ".param":
-                params.append(self._variable("param"))
-        return params
 
     def _statement(self) -> None:
         token = self.next()
@@ -283,8 +207,14 @@ class _Parser:
         if self.peek() == ".branchtargets":
             self.next()
             self.function.body.append(Targets(name, tuple(self._names())))
-        elif self.peek() in (".callprototype", ".calltargets"):
-            raise KernelError(f"{self.source}: calls through pointers are not simulated.")
+        elif self.take(".callprototype"):
+            gives = self._params() if self.peek() == "(" else []
+            self.expect("_")
+            takes = self._params() if self.peek() == "(" else []
+            sizes = (tuple(v.nbytes for v in variables) for variables in (takes, gives))
+            self.function.body.append(Prototype(name, *sizes))
+            while self.next() != ";":
+                pass  # .noreturn
         else:
             self.function.body.append(Label(name))
 
@@ -338,7 +268,7 @@ class _Parser:
         if token == "!":
             inner = self._operand()
             return Vec((Sym("!"), inner))
-        number = _number(token)
+        number = number_of(token)
         if number is not None:
             return number
         operand = self._register_or_symbol(token)
@@ -356,7 +286,7 @@ class _Parser:
 
     def _address(self) -> Operand:
         token = self.next()
-        number = _number(token)
+        number = number_of(token)
         base: Reg | Sym | None = None if number else self._register_or_symbol(token)
         if self.take(","):  # a texture and its coordinates
             coordinates = self._operand()
@@ -367,32 +297,8 @@ class _Parser:
         self.expect("]")
         return Mem(base, offset)
 
-    def _offset(self) -> int:
-        if self.take("+"):
-            number = _number(self.next())
-            assert number is not None
-            return number.value
-        number = _number(self.peek())
-        if number is not None:
-            self.next()
-            return number.value
-        return 0
-
 
 @lru_cache(4096)
 def _parts(name: str) -> tuple[str, ...]:
     """The parts of an instruction's name."""
     return tuple(name.replace("::", ".").split("."))
-
-
-def _number(token: str) -> Imm | None:
-    """An immediate, or None."""
-    if token == "WARP_SZ":
-        return Imm(WARP)
-    if not token[:1].isdigit() and not (token[:1] == "-" and token[1:2].isdigit()):
-        return None
-    if token[:2] in ("0f", "0F"):
-        return Imm(int(token[2:], 16), "f32")
-    if token[:2] in ("0d", "0D"):
-        return Imm(int(token[2:], 16), "f64")
-    return Imm(int(token.rstrip("U"), 0))

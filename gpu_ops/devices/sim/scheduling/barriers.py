@@ -120,3 +120,10 @@ def report_divergence(waiting: list[WaitingLanes], findings: Findings) -> None:
         others = ", ".join(f"line {o.place.line}" for o in waiting if o is not one)
         text = f"threads of one block wait here while others wait at {others}"
         findings.add("barrier in divergent code", one.place, one.lanes, np.flatnonzero(one.mask & split), say(text))
+
+
+def report_alone(waiting: list[WaitingLanes], findings: Findings) -> None:
+    """Report lanes that wait at a barrier of their cluster for threads that never arrive."""
+    for one in waiting:
+        text = "waits at the barrier of its cluster, where not all threads of the cluster arrive"
+        findings.add("barrier deadlock", one.place, one.lanes, np.flatnonzero(one.mask), say(text))

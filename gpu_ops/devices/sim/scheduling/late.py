@@ -53,11 +53,6 @@ class LateScheduler(Scheduler):
             return True
         return super()._turn()
 
-    def _release_complete(self) -> bool:
-        """Release lanes whose warp or barrier is complete. Returns whether there were any."""
-        named = self._waiting(True)
-        return self._release_warps() or bool(named and self._open(named)) or self._release_whole_blocks()
-
     def _let_go(self) -> None:
         """Let half of the held lanes of one instruction continue."""
         sites = sorted(self.held)

@@ -8,10 +8,10 @@ import numpy as np
 from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.lanes import Array, Lanes, pick, union, whole_mask, whole_size
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
-from gpu_ops.devices.sim.ptx.flow import is_named
+from gpu_ops.devices.sim.ptx.flow import barrier_kind
 from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
-from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_divergence
-from gpu_ops.devices.sim.scheduling.groups import Frame, Group, fullest
+from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_alone, report_divergence
+from gpu_ops.devices.sim.scheduling.groups import Frame, Group, Turns, fullest
 from gpu_ops.devices.sim.scheduling.meter import Meter, limit_error
 from gpu_ops.devices.sim.scheduling.waiting import (
     WarpWait,
@@ -26,8 +26,6 @@ FEW = 8
 """A group is packed if it has less than 1 / FEW of the batch's lanes."""
 SMALLEST = 2048
 """Packing gains nothing in a batch with fewer lanes."""
-PATIENCE, TURN = 64, 16
-"""The steps that lanes may spin while others wait, and the steps that the others then get."""
 
 
 class Scheduler:
@@ -35,12 +33,11 @@ class Scheduler:
 
     def __init__(self, code: Code, batch: Batch, meter: Meter, descending: bool) -> None:
         self.code, self.batch, self.meter, self.counters = code, batch, meter, batch.counters
-        self.descending = descending
+        self.turns = Turns(code.spin_blocks, descending)
         self.main = Frame([None] * len(code.zeros))
         self.ready: dict[int, Group] = {}
         self.parked: dict[int, Group] = {}
         self.awaited: dict[int, Array] = {}
-        self.spin_steps = 0
 
     def run(self) -> None:
         """Run until all lanes have exited."""
@@ -54,7 +51,7 @@ class Scheduler:
     def _turn(self) -> bool:
         """Let some lanes continue. Returns whether there were any."""
         if self.ready:
-            self._step(self._next())
+            self._step(self.turns.next(self.ready, self.parked, self._release_complete))
         elif self.parked:
             self._release()
         else:
@@ -64,23 +61,6 @@ class Scheduler:
     def _waiting_places(self) -> tuple[dict[int, Group], ...]:
         """All waiting groups, by block."""
         return self.ready, self.parked
-
-    def _next(self) -> int:
-        """The block to run: the lowest (the highest if descending), unless its lanes only spin, waiting for others."""
-        usual, other = (max, min) if self.descending else (min, max)
-        block = usual(self.ready)
-        if len(self.ready) + len(self.parked) > 1 and block in self.code.spin_blocks:
-            self.spin_steps += 1
-            if self.spin_steps > PATIENCE:
-                if self.spin_steps > PATIENCE + TURN:
-                    self.spin_steps = 0
-                elif len(self.ready) > 1:
-                    return other(self.ready)
-                else:
-                    if not self._release_warps():
-                        self._release_whole_blocks()
-                    return other(self.ready)
-        return block
 
     # One block
 
@@ -302,22 +282,30 @@ class Scheduler:
             group = Group(Lanes(self.batch.layout, mask=whole_mask(group.lanes)), self.main)
         self._join(waiting, number, group)
 
+    def _release_complete(self) -> bool:
+        """Release lanes whose warp or barrier is complete. Returns whether there were any."""
+        if self._release_warps():
+            return True
+        named = self._waiting("named")
+        return bool(named and self._open(named)) or self._open_clusters() or self._release_whole_blocks()
+
     def _release(self) -> None:
         """No group is ready: release lanes that wait for their warp; if all groups are at barriers, open these."""
         if self._release_warps():
             return
-        named = self._waiting(True)
-        if named and self._open(named):
+        named = self._waiting("named")
+        if (named and self._open(named)) or self._open_clusters():
             return
-        stuck = self._at_warps()
-        if (named or stuck) and self._release_whole_blocks():
+        stuck, clustered = self._at_warps(), self._waiting("cluster")
+        if (named or stuck or clustered) and self._release_whole_blocks():
             return
         if stuck:
             self._release_deadlocked(*next(iter(stuck.items())))
             return
         if named:
             self.batch.meetings.report(list(named.values()), self.batch.findings)
-        report_divergence(list(self._waiting(False).values()), self.batch.findings)
+        report_divergence([*self._waiting("block").values(), *clustered.values()], self.batch.findings)
+        report_alone(list(clustered.values()), self.batch.findings)
         waiting, self.parked = self.parked, {}
         self.batch.shared.barrier(None)
         for number, group in sorted(waiting.items()):
@@ -356,13 +344,13 @@ class Scheduler:
         report_incomplete(wait, self.batch.alive, others, self.batch.findings)
         self._run(blocks[number], fullest(group))
 
-    def _waiting(self, named: bool) -> dict[int, WaitingLanes]:
-        """The lanes that wait at named barriers, or else at barriers of the whole block."""
+    def _waiting(self, kind: str) -> dict[int, WaitingLanes]:
+        """The lanes that wait at barriers of a kind: see `barrier_kind`."""
         waiting = {}
         for number, group in sorted(self.parked.items()):
             block = self.code.blocks[number].block
-            if block.end == "barrier" and is_named(block.lines[0]) == named:
-                barrier = [self._operand(a, group) for a in block.lines[0].args] if named else []
+            if block.end == "barrier" and barrier_kind(block.lines[0]) == kind:
+                barrier = [self._operand(a, group) for a in block.lines[0].args] if kind == "named" else []
                 waiting[number] = WaitingLanes(block.place, group.lanes, whole_mask(group.lanes), *barrier)
         return waiting
 
@@ -373,10 +361,23 @@ class Scheduler:
             self._release_lanes(block, named[block].mask, go)
         return any(go.any() for go in opened)
 
+    def _open_clusters(self) -> bool:
+        """Release lanes at complete barriers of clusters. Returns whether there were any."""
+        waiting, clusters = self._waiting("cluster"), self.batch.shared.clusters
+        if not waiting or clusters is None:
+            return False
+        rows = clusters.complete(self.batch.alive)
+        if len(rows):
+            self.batch.shared.cluster_barrier(rows)
+        opened = {block: clusters.passes(one.mask) for block, one in waiting.items()}
+        for block, go in opened.items():
+            self._release_lanes(block, waiting[block].mask, go)
+        return any(go.any() for go in opened.values())
+
     def _release_whole_blocks(self) -> bool:
         """Release blocks whose live threads are all at barriers, while other blocks wait or spin. Returns whether there
         were any."""
-        waiting = self._waiting(False)
+        waiting = self._waiting("block")
         if not waiting:
             return False
         here = np.logical_or.reduce([one.mask for one in waiting.values()])

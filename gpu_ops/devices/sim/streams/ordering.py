@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gpu_ops.devices.sim.memory import address_of
-from gpu_ops.devices.sim.textures import SimTexture
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, HostTask, Launch, Plan, Prefetch, Step, Where
 

@@ -1,0 +1,121 @@
+"""Generates Python for the instructions of tensor cores: wmma, mma and ldmatrix."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, cast
+
+from gpu_ops.devices.sim.ptx.opcodes import refused
+from gpu_ops.devices.sim.ptx.program import Instruction, Operand, Vec
+from gpu_ops.devices.sim.units.matrices import BITS, Fragment, Part
+
+_SHAPE = re.compile(r"m(\d+)n(\d+)k(\d+)")
+
+
+class MatrixOperations:
+    """The part of the emitter that generates calls for matrices in registers."""
+
+    if TYPE_CHECKING:
+
+        def value(self, operand: Operand, code: str) -> str: ...
+        def emit(self, text: str) -> None: ...
+        def assign(self, target: Operand, text: str, code: str) -> None: ...
+        def site(self, line: Instruction, space: str, offset: int, verb: str, nbytes: int) -> str: ...
+        def named(self, value: Any) -> str: ...
+        def _space(self, line: Instruction) -> str: ...
+        def _memory(self, line: Instruction, memory: Operand, space: str) -> tuple[str, int]: ...
+
+    def _fragment(self, line: Instruction, part: str, type: str, operand: Operand, order: str) -> Fragment:
+        shape = next((found for p in line.op if (found := _SHAPE.fullmatch(p))), None)
+        if shape is None or type not in BITS or not isinstance(operand, Vec):
+            raise refused(line)
+        m, n, k = (int(extent) for extent in shape.groups())
+        fragment = Fragment(cast(Part, part), type, (m, n, k), len(operand.items), order, line.op[0] == "wmma")
+        held = 32 * fragment.registers * fragment.each  # wmma's elements may be in two lanes each
+        rows, columns = fragment.size
+        if held % (rows * columns) or (held != rows * columns and not fragment.opaque):
+            raise refused(line)
+        return fragment
+
+    @staticmethod
+    def _code(fragment: Fragment) -> str:
+        return "f8" if fragment.type == "f64" else "i4"
+
+    def _wmma(self, line: Instruction) -> None:
+        """wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {…}, [address], stride · wmma.store.d… · wmma.mma…"""
+        if line.op[1] == "mma":
+            self._multiply(line)
+            return
+        load = line.op[1] == "load"
+        registers, memory = line.args[:2] if load else line.args[1::-1]
+        part = {"d": "c"}.get(line.op[2], line.op[2])
+        layout = next((p for p in line.op if p in ("row", "col")), "")
+        if len(line.args) != 3 or not layout:
+            raise refused(line)
+        fragment = self._fragment(line, part, line.op[-1], registers, "row" if part == "c" else layout)
+        assert isinstance(registers, Vec)
+        space = self._space(line)
+        base, offset = self._memory(line, memory, space)
+        whole = fragment.order == layout  # a register's elements are neighbours in memory
+        nbytes = BITS[fragment.type] // 8 * (fragment.each if whole else 1)
+        site = self.site(line, space, offset, "reads" if load else "writes", nbytes)
+        start = f"L, {site}, {space!r}, {self.named(fragment)}, {layout!r}, {base}, {self.value(line.args[2], 'i4')}"
+        code = self._code(fragment)
+        if not load:
+            self.emit(f"S.store_matrix({start}, [{', '.join(self.value(r, code) for r in registers.items)}])")
+            return
+        self.emit(f"got = S.load_matrix({start})")
+        for place, target in enumerate(registers.items):
+            self.assign(target, f"got[{place}]", code)
+
+    def _multiply(self, line: Instruction) -> None:
+        """mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 d, a, b, c; wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32
+        multiplies halves"""
+        saturate = line.op[-1] == "satfinite" or "satfinite" in line.op
+        types = [p for p in line.op[3:] if p in BITS]
+        if len(types) == 2 and line.op[0] == "wmma":
+            types = [types[0], "f16", "f16", types[1]]
+        orders = [p for p in line.op if p in ("row", "col")]
+        extra = set(line.op[3:]) - {*types, "row", "col", "satfinite", "rn", "sync", "aligned"}
+        if len(types) != 4 or len(orders) != 2 or len(line.args) != 4 or any(not _SHAPE.fullmatch(p) for p in extra):
+            raise refused(line)
+        operands = dict(zip("dabc", line.args, strict=True))
+        shown = dict(zip("dabc", types, strict=True))
+        order = {"a": orders[0], "b": orders[1]}
+        made = {
+            name: self._fragment(line, {"d": "c"}.get(name, name), shown[name], operands[name], order.get(name, "row"))
+            for name in "dabc"
+        }
+        if made["a"].shape == (8, 8, 4) and made["a"].type == "f16":
+            raise refused(line)
+        lists = []
+        for name in "abc":
+            vector, code = operands[name], self._code(made[name])
+            assert isinstance(vector, Vec)
+            lists.append(f"{name!r}: [{', '.join(self.value(item, code) for item in vector.items)}]")
+        site = self.site(line, "warp", 0, "multiplies", 4)
+        self.emit(f"got = S.multiply(L, {site}, {self.named(made)}, {{{', '.join(lists)}}}, {saturate})")
+        result = operands["d"]
+        assert isinstance(result, Vec)
+        for place, target in enumerate(result.items):
+            self.assign(target, f"got[{place}]", self._code(made["d"]))
+
+    def _matrix_load(self, line: Instruction) -> None:
+        """ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {…}, [address]"""
+        registers = line.args[0].items if isinstance(line.args[0], Vec) else (line.args[0],)
+        known = {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "cta", "b16"}
+        if not known.issuperset(line.op[1:]) or "m8n8" not in line.op or "shared" not in line.op:
+            raise refused(line)
+        base, offset = self._memory(line, line.args[1], "shared")
+        turned = "trans" in line.op
+        site = self.site(line, "shared", offset, "reads", 2 if turned else 4)
+        self.emit(f"got = S.load_rows(L, {site}, {base}, {len(registers)}, {turned})")
+        for place, target in enumerate(registers):
+            self.assign(target, f"got[{place}]", "i4")
+
+    MATRICES: Mapping[str, Callable[[Any, Instruction], None]] = {
+        "wmma": _wmma,
+        "mma": _multiply,
+        "ldmatrix": _matrix_load,
+    }

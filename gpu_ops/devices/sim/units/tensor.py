@@ -1,0 +1,121 @@
+"""The instructions of tensor cores, for all warps of a batch at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gpu_ops.devices.sim.findings import Findings, frame_places, say
+from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
+from gpu_ops.devices.sim.ptx.sites import Site
+from gpu_ops.devices.sim.units.matrices import BITS, Fragment, places, product
+from gpu_ops.devices.sim.warp import Warps
+
+
+class TensorOperations:
+    """The part of a batch that works on matrices in registers."""
+
+    if TYPE_CHECKING:
+        findings: Findings
+        alive: Array
+
+        def load_shared(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]: ...
+
+    def multiply(
+        self,
+        lanes: Lanes,
+        site: Site,
+        fragments: dict[str, Fragment],
+        operands: dict[str, list[Array]],
+        saturate: bool,
+    ) -> list[Array]:
+        """a · b + c of each warp, in registers."""
+        warps = self._whole_warps(lanes, site)
+        inner = {name: [warps.of(r) for r in registers] for name, registers in operands.items()}
+        return [warps.back(r) for r in product(fragments, inner, saturate)]
+
+    def load_matrix(
+        self, lanes: Lanes, site: Site, space: str, fragment: Fragment, layout: str, base: Array, stride: Array
+    ) -> list[Array]:
+        """The registers of a matrix in memory, with `stride` elements from row to row (or column to column)."""
+        self._whole_warps(lanes, site)
+        load = getattr(self, f"load_{space}")
+        each, nbytes = self._pieces(fragment, site)
+        kind = np.dtype(f"u{nbytes}").type
+        found = [
+            load(lanes, site, at, kind, 1)[0] for at in self._addresses(lanes, fragment, layout, base, stride, each)
+        ]
+        wide = [np.broadcast_to(value, lanes.shape) for value in found]
+        held = fragment.each // each
+        registers = [np.ascontiguousarray(np.stack(wide[n : n + held], axis=-1)) for n in range(0, len(wide), held)]
+        return [r.view("f8" if fragment.type == "f64" else "i4")[..., 0] for r in registers]
+
+    def store_matrix(
+        self,
+        lanes: Lanes,
+        site: Site,
+        space: str,
+        fragment: Fragment,
+        layout: str,
+        base: Array,
+        stride: Array,
+        registers: list[Array],
+    ) -> None:
+        """Store the registers of a matrix."""
+        self._whole_warps(lanes, site)
+        store = getattr(self, f"store_{space}")
+        each, nbytes = self._pieces(fragment, site)
+        kind = np.dtype(f"u{nbytes}").type
+        held = fragment.each // each
+        at = self._addresses(lanes, fragment, layout, base, stride, each)
+        for number, register in enumerate(registers):
+            values = np.ascontiguousarray(np.broadcast_to(register, lanes.shape))[..., None].view(kind)
+            for piece in range(held):
+                store(lanes, site, at[number * held + piece], kind, [np.ascontiguousarray(values[..., piece])])
+
+    def load_rows(self, lanes: Lanes, site: Site, address: Array, count: int, turned: bool) -> list[Array]:
+        """ldmatrix: registers of `count` matrices of 8 x 8 elements of 16 bits, whose rows begin at the addresses of
+        lanes 0 to 7, 8 to 15 …; `turned`: of the transposed matrices."""
+        warps = self._whole_warps(lanes, site)
+        starts, lane = warps.of(address), np.arange(WARP)
+        found = []
+        for matrix in range(count):
+            if not turned:
+                row = starts[:, 8 * matrix + lane // 4] + 4 * (lane % 4)
+                found.append(self.load_shared(lanes, site, warps.back(row), np.int32, 1)[0])
+                continue
+            halves = []
+            for element in range(2):
+                row = starts[:, 8 * matrix + 2 * (lane % 4) + element] + 2 * (lane // 4)
+                halves.append(self.load_shared(lanes, site, warps.back(row), np.uint16, 1)[0].astype(np.uint32))
+            found.append((halves[0] | halves[1] << np.uint32(16)).view(np.int32))
+        return found
+
+    @staticmethod
+    def _pieces(fragment: Fragment, site: Site) -> tuple[int, int]:
+        """The elements that one access moves, and its bytes."""
+        return site.nbytes * 8 // BITS[fragment.type], site.nbytes
+
+    @staticmethod
+    def _addresses(lanes: Lanes, fragment: Fragment, layout: str, base: Array, stride: Array, each: int) -> list[Array]:
+        """The address of each access, in the lanes' frame."""
+        rows, columns = places(fragment)
+        lane, nbytes = lanes.special("%laneid"), BITS[fragment.type] // 8
+        outer, inner = (rows, columns) if layout == "row" else (columns, rows)
+        step = stride.astype(base.dtype)
+        found = []
+        for at in range(0, rows.shape[1], each):
+            far, near = (a[:, at][lane].astype(base.dtype) for a in (outer, inner))
+            found.append(base + (far * step + near) * base.dtype.type(nbytes))
+        return found
+
+    def _whole_warps(self, lanes: Lanes, site: Site) -> Warps:
+        """The warps; those of which some lanes do not take part are reported."""
+        warps = Warps(lanes)
+        part = np.asarray(~warps.active.all(axis=1))
+        if part.any():
+            text = "needs all lanes of its warp, and some do not execute it; on hardware the result is undefined"
+            bad = frame_places(lanes, warps.back(np.broadcast_to(part[:, None], warps.active.shape)))
+            self.findings.add("warp instruction in divergent code", site.place, lanes, bad, say(text))
+        return warps
