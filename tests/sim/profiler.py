@@ -16,6 +16,7 @@ import argparse
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -53,6 +54,8 @@ SHAPES: dict[str, tuple[tuple[int, ...], ...]] = {
     "signal": ((100_003,), (5_001, 2)),
 }
 BORDERS = ("zero", "reflect", "nearest", "wrap")
+OWN = "(mean|box|conv).*"
+"""The filters to compare."""
 BLOCKS = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
 UNKNOWN_SHARE = 0.02
 BORDERS_SHARE = (
@@ -63,8 +66,9 @@ UNKNOWN = "not explained"
 MOST_THREADS, NUM_REGS, DYNAMIC_SHARED = 0, 4, 8  # CU_FUNC_ATTRIBUTE_…
 
 
-def launches(device: Device) -> Iterator[tuple[str, Plan]]:
-    """Name and plan of every launch that is compared: each kernel with each dtype, shapes and borders in turn."""
+def launches(device: Device, only: str = OWN) -> Iterator[tuple[str, Plan]]:
+    """Name and plan of every launch that is compared: each kernel with each dtype, shapes and borders in turn. `only`
+    is a regular expression for the filters."""
     place = 0
     for filter in FILTERS:
         for variant in filter.variants:
@@ -73,6 +77,8 @@ def launches(device: Device) -> Iterator[tuple[str, Plan]]:
             for dtype in filter.dtypes:
                 for shape in SHAPES[filter.accepts]:
                     place += 1
+                    if not re.fullmatch(only, filter.id):
+                        continue
                     planned = _planned(device, filter, variant, shape, dtype, BORDERS[place % 4])
                     if planned is not None:
                         yield planned
@@ -81,8 +87,8 @@ def launches(device: Device) -> Iterator[tuple[str, Plan]]:
 def _planned(
     device: Device, filter: Filter, variant: Variant, shape: tuple[int, ...], dtype: str, border: str
 ) -> tuple[str, Plan] | None:
-    names = {p.name for p in filter.params}
-    params = check_values(filter.params, {"border": border} if "border" in names else {}, filter.id)
+    has_border = any(p.name == "border" and border in (p.choices or ()) for p in filter.params)
+    params = check_values(filter.params, {"border": border} if has_border else {}, filter.id)
     knobs = check_values(variant.knobs, {}, variant.id)
     task = Task.of(Meta(filter.accepts, shape, dtype), params, knobs, device.limits)
     if variant.refusal(task):
@@ -92,10 +98,10 @@ def _planned(
     return name, variant.plan(device, task.on(device.upload(values.astype(dtype))))
 
 
-def run_all(device_name: str) -> None:
+def run_all(device_name: str, only: str) -> None:
     """Launch everything once, for a profiler that watches."""
     device = open_device(device_name).session({})
-    for _, plan in launches(device):
+    for _, plan in launches(device, only):
         device.execute(plan)
 
 
@@ -209,10 +215,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--only", default=OWN, help="the filters, as a regular expression")
     parser.add_argument("--inner", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.inner:
-        run_all(args.device)
+        run_all(args.device, args.only)
         return 0
     report = compare(args.device)
     if args.json:
