@@ -11,6 +11,7 @@ from typing import Any
 from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import streams
 from gpu_ops.cli.inputs import check_flags, checked_values, current_ids, read_input
+from gpu_ops.cli.kernel.listing import listing
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
@@ -54,6 +55,8 @@ def run(args: argparse.Namespace) -> int:
     """X-ray one variant, or compare two. Exit code 3 when a fault was found."""
     if len(args.variants) > 2:
         raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
+    if args.show and len(args.variants) > 1:
+        raise ParamError(f"--show {args.show} shows the code of one variant; name one.")
     wanted = conditions(args.gate) if args.gate else ()
     if args.gpu not in supported_architectures():
         raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
@@ -85,7 +88,8 @@ def run(args: argparse.Namespace) -> int:
         emit(args.json, _json(rays, sentences, note))
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
-        print(own(_comparison(rays[0], rays[1], sentences) if len(rays) == 2 else single(rays[0], sentences)))
+        both = len(rays) == 2
+        print(own(_comparison(rays[0], rays[1], sentences) if both else single(rays[0], sentences, args.show)))
     shipped = (variants[-1].kernels or ("",))[0]
     lines = reports(rays[-1], wanted, shipped, args.kernel or shipped)
     for line in lines:
@@ -118,7 +122,7 @@ def _values(args: argparse.Namespace, filter: Filter) -> tuple[dict[str, Any], d
 def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
     values, params = _values(args, filter)
     knobs = knobs_of(variant, values)
-    how = {"counters": args.counters, "coalescing": args.coalescing}
+    how = {"counters": args.counters, "coalescing": args.coalescing, "code": bool(args.show)}
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
 
 
@@ -153,10 +157,14 @@ def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
 # One variant
 
 
-def single(x: XRay, sentences: Sequence[Sentence]) -> str:
-    """The X-ray of one variant as text: sources with counts, totals, resources, sentences and findings."""
+def single(x: XRay, sentences: Sequence[Sentence], show: str | None = None) -> str:
+    """The X-ray of one variant as text: sources with counts, totals, resources, sentences and findings. With `show` the
+    code of its kernels, "ptx" or "sass", instead of the counts."""
     knobs = "".join(f", {k} {v}" for k, v in x.knobs.items())
     parts = [f"{x.variant}{knobs}  –  {x.idea}"]
+    if show:
+        parts += [listing(kernel, show) for kernel in x.kernels]
+        return "\n\n".join([*parts, *(_resources(k) for k in x.kernels), _findings(x)])
     for kernel in x.kernels:
         parts += [_kernel(kernel), *_headers(kernel)]
     parts += [_legend(x), _totals(x), *(_resources(k) for k in x.kernels), _expected(x)]

@@ -74,9 +74,11 @@ def _content(channel: JobChannel, request: XRayRequest) -> dict[str, Any]:
 def _simulate(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
     filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
     channel.announce(f"simulating {named(filter.variant(pick.variant), request.architecture, True)}")
-    trace = pick is request.pick  # the window shows only counts of the other variant
+    more = pick is request.pick  # the window shows only counts of the other variant
     with limits_of_edits(pick):
-        return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
+        return xray(
+            filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=more, code=more
+        )
 
 
 def _before(channel: JobChannel, request: XRayRequest, against: Pick, part: Input) -> XRay:

@@ -5,12 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
-from gpu_ops.devices.sim.lanes import WARP
 from gpu_ops.devices.sim.ptx.program import (
     Function,
-    Imm,
     Instruction,
     Label,
     Mem,
@@ -24,17 +21,11 @@ from gpu_ops.devices.sim.ptx.program import (
     Vec,
     size_of,
 )
+from gpu_ops.devices.sim.ptx.tokens import files_of, number_of, parts_of, tokens_of
 from gpu_ops.errors import KernelError
 from gpu_ops.progress import advance
 
-_TOKEN = re.compile(
-    r'^[ \t]*\.(?:loc|file|version|target|address_size|pragma)\b[^\n]*|"[^"]*"'
-    r"|[A-Za-z_$%.][\w$.:]*|-?0[fFdD][0-9A-Fa-f]+|-?0[xX][0-9A-Fa-f]+U?|-?\d+U?|[^\s\w]",
-    re.M,
-)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+(?:\s*,\s*function_name\s+([\w$]+)\s*,\s*inlined_at\s+(\d+)\s+(\d+))?")
-_FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 
 _DIGITS = "0123456789"
 _NOT_NEEDED = {".loc", ".file", ".version", ".address_size", ".pragma", ".visible", ".weak", ".extern", ".common"}
@@ -51,11 +42,8 @@ def parse(text: str, source: str = "") -> Program:
 class _Parser:
     def __init__(self, text: str, source: str) -> None:
         self.source = source
-        self.files = {int(n): self._file_name(path) for n, path in _FILE.findall(text)}
-        # Debug sections are not part of the program.
-        text = _COMMENT.sub("", text.split("\t.section\t")[0])
-        self.tokens = _TOKEN.findall(text)
-        self.tokens.append("")  # the end
+        self.files = files_of(text, source)
+        self.tokens, self.line_of = tokens_of(text)
         self.at = 0
         self.result = Program("")
         self.function = Function("", False)
@@ -64,11 +52,6 @@ class _Parser:
         self.ranges: list[dict[str, list[tuple[str, int, str, str]]]] = []
         self.place = Place("", 0)
         self.chains: dict[tuple[str, int], tuple[tuple[str, int], ...]] = {}
-
-    def _file_name(self, path: str) -> str:
-        if self.source and path.replace("\\", "/").endswith(self.source):
-            return self.source
-        return path.replace("\\", "/").rsplit("/", 1)[-1]
 
     # Tokens
 
@@ -149,7 +132,7 @@ class _Parser:
                 words.append(token)
         data = b""
         for word in words:
-            value = _number(word)
+            value = number_of(word)
             if value is None:
                 raise KernelError(f"{self.source}: a variable initialised with the address of {word} is not simulated.")
             bits = value.value & ((1 << 8 * unit) - 1)
@@ -160,6 +143,7 @@ class _Parser:
 
     def _function(self, is_entry: bool) -> None:
         returns = self._params() if self.peek() == "(" else []
+        first = self.line_of(self.at)
         function = self.function = Function(self.next(), is_entry, returns=returns)
         if self.peek() == "(":
             function.params = self._params()
@@ -173,6 +157,7 @@ class _Parser:
         while self.scopes:
             advance(0, 1)
             self._statement()
+        function.rows = first, self.line_of(self.at - 1)
 
     def _params(self) -> list[Variable]:
         self.expect("(")
@@ -295,12 +280,12 @@ class _Parser:
                 return
 
     def _instruction(self, token: str) -> None:
-        guard, negated = None, False
+        guard, negated, row = None, False, self.line_of(self.at - 1)
         if token == "@":
             negated = self.take("!")
             guard = Reg(self._lookup(self.next()))
             token = self.next()
-        op = _parts(token)
+        op = parts_of(token)
         args: list[Operand] = []
         tokens, known = self.tokens, self.scopes[-1]
         while (token := tokens[self.at]) != ";":
@@ -314,7 +299,7 @@ class _Parser:
         self.at += 1
         if "cc" in op or op[0] in ("addc", "subc", "madc"):
             args = self._with_carry(op, args)
-        self.function.body.append(Instruction(op, tuple(args), self.place, guard, negated))
+        self.function.body.append(Instruction(op, tuple(args), self.place, guard, negated, row))
 
     def _with_carry(self, op: tuple[str, ...], args: list[Operand]) -> list[Operand]:
         """The carry as a predicate: an instruction that sets it has it as the second result, one that reads it as the
@@ -338,7 +323,7 @@ class _Parser:
         if token == "!":
             inner = self._operand()
             return Vec((Sym("!"), inner))
-        number = _number(token)
+        number = number_of(token)
         if number is not None:
             return number
         operand = self._register_or_symbol(token)
@@ -356,7 +341,7 @@ class _Parser:
 
     def _address(self) -> Operand:
         token = self.next()
-        number = _number(token)
+        number = number_of(token)
         base: Reg | Sym | None = None if number else self._register_or_symbol(token)
         if self.take(","):  # a texture and its coordinates
             coordinates = self._operand()
@@ -369,30 +354,11 @@ class _Parser:
 
     def _offset(self) -> int:
         if self.take("+"):
-            number = _number(self.next())
+            number = number_of(self.next())
             assert number is not None
             return number.value
-        number = _number(self.peek())
+        number = number_of(self.peek())
         if number is not None:
             self.next()
             return number.value
         return 0
-
-
-@lru_cache(4096)
-def _parts(name: str) -> tuple[str, ...]:
-    """The parts of an instruction's name."""
-    return tuple(name.replace("::", ".").split("."))
-
-
-def _number(token: str) -> Imm | None:
-    """An immediate, or None."""
-    if token == "WARP_SZ":
-        return Imm(WARP)
-    if not token[:1].isdigit() and not (token[:1] == "-" and token[1:2].isdigit()):
-        return None
-    if token[:2] in ("0f", "0F"):
-        return Imm(int(token[2:], 16), "f32")
-    if token[:2] in ("0d", "0D"):
-        return Imm(int(token[2:], 16), "f64")
-    return Imm(int(token.rstrip("U"), 0))
