@@ -167,8 +167,6 @@ def test_the_report_has_the_code_when_it_is_asked_for(tmp_path) -> None:
             "noise",
             "--length",
             "700",
-            "--variant",
-            "shared",
             "--gpu",
             "sim:sm_90",
         ]
