@@ -23,9 +23,11 @@ LEGEND = """\
 
 
 def add_show(group: argparse._ArgumentGroup) -> None:
-    """The flag that asks for code."""
+    """The flags that ask for code and for a profile."""
     help = "the code of the kernel instead of its counters: PTX, or machine code (SASS)"
     group.add_argument("--show", choices=SHOWN, help=help)
+    profile = "a report of Nsight Compute to compare with, line by line: a .ncu-rep, or the output of ncu --csv"
+    group.add_argument("--ncu", metavar="FILE", help=profile)
 
 
 def listing(kernel: KernelXRay, kind: str) -> str:
