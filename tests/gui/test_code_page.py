@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from fake_engine import FakeEngine
-from PySide6.QtCore import QPoint, Qt
-from xray_answers import FILE, content, show, window_with
+from fake_engine import FakeEngine, act
+from PySide6.QtCore import QPoint, Qt, QUrl
+from xray_answers import FILE, answer, asked, content, plain, show, window_with
 
 from app.views.xray.code_page import MARK, CodePage
 from app.views.xray.panel import XRayPanel
@@ -95,3 +95,47 @@ def test_without_machine_code_its_page_says_why(qtbot) -> None:
     assert sass.sentence.text() == "Machine code needs nvdisasm; install it." and not sass.table.isVisible()
     panel.tabs.setCurrentWidget(ptx)
     assert ptx.table.isVisible() and ptx.model.rowCount() == 4
+
+
+PROFILED = {
+    **{"kernel": "k", "source": "k.ncu-rep", "notes": ["The profile is of another card."]},
+    "totals": [{"file": "", "line": 0, "counter": "sectors", "simulated": 900, "profiled": None, "why": ""}],
+    "lines": [
+        {"file": FILE, "line": 5, "counter": "sectors", "simulated": 12, "profiled": 14.0, "why": "<merged>"},
+        {"file": FILE, "line": 4, "counter": "sectors", "simulated": 12, "profiled": 12.0, "why": ""},
+    ],
+}
+
+
+def test_a_dropped_profile_is_asked_for_and_shown_with_links_to_its_lines(qtbot, tmp_path) -> None:
+    engine = FakeEngine()
+    window = window_with(qtbot, engine, SIM)
+    show(qtbot, window, engine, coded())
+    panel = window.findChild(XRayPanel, "xrayPanel")
+    assert window.docks.open([str(tmp_path / "k.ncu-rep")]) and not window.docks.open(["a.png"])
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile == str(tmp_path / "k.ncu-rep"))
+    answer(engine, {**coded(), "profiles": [PROFILED]})
+    assert panel.profile.isVisible() and panel.profile.file.text() == "k.ncu-rep"
+    text = plain(panel.profile.text.toPlainText())
+    assert "The profile is of another card." in text and "<merged>" in text
+    lines = [line for line in text.splitlines() if line.strip()]
+    place = lines.index("3_shared.cu:5")
+    assert lines[place + 1 : place + 3] == ["sectors", "12"] and lines[place + 3].startswith("14 ")
+    assert lines[lines.index("in all") + 3].startswith("–")
+    panel.profile.text.anchorClicked.emit(QUrl("#0"))
+    assert panel.source.textCursor().blockNumber() + 1 == 5
+    panel.profile.close_button.click()
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile == "")
+    assert not panel.tabs.isTabVisible(panel.tabs.indexOf(panel.profile))
+
+
+def test_a_profile_that_cannot_be_compared_says_why(qtbot) -> None:
+    engine = FakeEngine()
+    window = window_with(qtbot, engine, SIM)
+    show(qtbot, window, engine)
+    panel = window.findChild(XRayPanel, "xrayPanel")
+    panel.editing.choose = lambda title, kinds: ["/other.csv"] if "*.ncu-rep *.csv" in kinds else []
+    act(window, "open_profile")
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile.endswith("other.csv"))
+    answer(engine, {**coded(), "profile_reason": "other.csv is of j & k; choose another."})
+    assert panel.profile.text.toPlainText() == "other.csv is of j & k; choose another."

@@ -47,6 +47,12 @@ def open_kernel(parts: WindowParts) -> None:
     parts.docks[OWN_KERNEL].open()
 
 
+def open_profile(parts: WindowParts) -> None:
+    """Show the X-ray, and ask for a profile to compare with."""
+    parts.docks.show(XRAY.dock)
+    parts.docks[XRAY].open_profile()
+
+
 def save(parts: WindowParts) -> None:
     """Save the result, or the difference, that was clicked last; else the last result of the whole input."""
     kept, grid = parts.pictures.looked_at.difference, parts.pictures.view.grid

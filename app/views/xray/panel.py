@@ -37,6 +37,7 @@ from app.views.xray.comparison_view import ComparisonView
 from app.views.xray.edit_bar import EditBar
 from app.views.xray.editing import KernelEditing
 from app.views.xray.occupancy_view import BlockSizes
+from app.views.xray.profile_view import ProfileView
 from app.views.xray.source_tabs import SourceTabs
 from app.views.xray.text import measured, report, title
 
@@ -74,6 +75,7 @@ class XRayPanel(Squeezed):
         self.report.setOpenLinks(False)
         self.report.setFrameShape(QFrame.Shape.NoFrame)
         self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
+        self.profile = ProfileView(self)
         self.codes = (CodePage("ptx", self), CodePage("sass", self))
         self._head = ""
         self._add_tabs()
@@ -97,6 +99,8 @@ class XRayPanel(Squeezed):
         self.tabs.addTab(self.comparison, self.tr("Compare"))
         for page, name in zip(self.codes, (self.tr("PTX"), self.tr("SASS")), strict=True):
             self.tabs.addTab(page, name)
+        self.tabs.addTab(self.profile, self.tr("Profile"))
+        self._show_profile_tab()
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
@@ -133,6 +137,9 @@ class XRayPanel(Squeezed):
         self.comparison.chosen.connect(controller.compare_with)
         for page in self.codes:
             page.place_chosen.connect(self._go_to_source)
+        self.profile.place_chosen.connect(self._go_to_source)
+        self.profile.closed.connect(lambda: controller.open_profile(""))
+        self.profile.open_wanted.connect(self.open_profile)
         controller.measured_changed.connect(self._show_measured)
 
     def sizeHint(self) -> QSize:  # noqa: N802
@@ -257,9 +264,28 @@ class XRayPanel(Squeezed):
         if self._head != measured(self._controller.measured, self._controller.gpu):
             self._show_report()
 
+    def open_profile(self) -> None:
+        """Ask for a report of Nsight Compute and compare with it."""
+        for path in self.editing.choose(self.tr("Open a profile"), self.tr("Nsight Compute") + " (*.ncu-rep *.csv)")[
+            :1
+        ]:
+            self.show_profile(path)
+
+    def show_profile(self, path: str) -> None:
+        """Compare with this report, and show the comparison."""
+        self._controller.open_profile(path)
+        self.tabs.setCurrentWidget(self.profile)
+
+    def _show_profile_tab(self) -> None:
+        """Show the tab of a profile while there is one."""
+        self.tabs.setTabVisible(self.tabs.indexOf(self.profile), bool(self._controller.profile))
+
     def _show_comparison(self) -> None:
         self.comparison.select(self._controller.against)
+        self._show_profile_tab()
         if self._shown is not None:
+            content, path = self._controller.content, self._controller.profile
+            self.profile.show_content(content, self._kernel.name, path, self.palette())
             self.comparison.show_content(self._controller.content, self._controller.against, self.palette())
 
     # User choices
@@ -287,6 +313,7 @@ class XRayPanel(Squeezed):
         for page, code in zip(self.codes, (kernel.code("ptx"), kernel.code("sass")), strict=True):
             page.show_code(code)
         self._show_line()
+        self._show_comparison()
 
     def _choose_counter(self) -> None:
         self._wanted = str(self.counters.currentData())
