@@ -52,7 +52,7 @@ _FILE = (
     ),
     ActionSpec(
         "open_profile",
-        QT_TRANSLATE_NOOP("Actions", "Open "Open &profile…"GPU profile…"),
+        QT_TRANSLATE_NOOP("Actions", "Open &GPU profile…"),
         "file",
         (),
         QT_TRANSLATE_NOOP("Actions", "Open a report of Nsight Compute and compare it with the X-ray"),
