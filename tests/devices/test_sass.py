@@ -142,6 +142,7 @@ def test_without_the_disassembler_a_sentence_says_how_to_install_it(monkeypatch:
     import cuda.pathfinder
 
     monkeypatch.setattr(cuda.pathfinder, "find_nvidia_binary_utility", lambda name: None)
+    monkeypatch.setattr(disassembler.shutil, "which", lambda name: None)
     monkeypatch.setattr(disassembler, "_LISTINGS", disassembler.OrderedDict())
     disassembler.program.cache_clear()
     try:

@@ -122,12 +122,12 @@ def _whole(text: str) -> int:
     return round(float(text.replace(",", "") or 0))
 
 
-def counted(architecture: str, multiprocessors: int) -> list[tuple[str, str, dict[str, int]]]:
-    """Case, kernel and our counts of each launch, in the same order."""
-    device = SimDevice(architecture, Options(checks="off", counters="full"))
+def counted(architecture: str, multiprocessors: int, only: str = OWN) -> list[tuple[str, str, dict[str, int]]]:
+    """Case, kernel and our counts of each launch, in the same order; accesses as the machine code makes them."""
+    device = SimDevice(architecture, Options(checks="off", counters="full", machine_code=True), assemble=True)
     device.limits = replace(device.limits, multiprocessors=multiprocessors)
     found = []
-    for case, plan in launches(device):
+    for case, plan in launches(device, only):
         for step in plan.steps:
             if isinstance(step, Launch):
                 done = device.execute(Plan((step,), {}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tempfile
 from collections import OrderedDict
@@ -35,6 +36,7 @@ def program() -> str:
         found = find_nvidia_binary_utility("nvdisasm")
     except ImportError:
         found = None
+    found = found or shutil.which("nvdisasm")
     if not found:
         raise DeviceError(f"Machine code needs NVIDIA's disassembler nvdisasm; install it: {INSTALL}.")
     return str(found)

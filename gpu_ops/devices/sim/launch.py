@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule
+from gpu_ops.devices.sass.widths import Pieces
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import Batch, LaunchData
 from gpu_ops.devices.sim.counters import Counters, totals
@@ -49,7 +50,8 @@ class Options:
     are scaled to all batches. `budget` is the maximum number of warp instructions of a launch. `reverse` runs
     everything in another order, which must not change the result; `late`, a seed, in an order that is adversarial for
     blocks that read what others publish. `coalescing` also counts the transactions of an older GPU. `tracing` records
-    every access of a few warps in the counted batches."""
+    every access of a few warps in the counted batches. `machine_code` counts accesses as the machine code makes them,
+    where it can be disassembled, and else as the PTX has them."""
 
     checks: Extent = "full"
     counters: Extent = "off"
@@ -58,12 +60,19 @@ class Options:
     late: int = 0
     coalescing: Rule = "today"
     tracing: Tracing | None = None
+    machine_code: bool = False
 
 
 def run_launch(
-    launch: Launch, loaded: LoadedKernel, memory: Memory, variables: Mapping[str, Region], options: Options
+    launch: Launch,
+    loaded: LoadedKernel,
+    memory: Memory,
+    variables: Mapping[str, Region],
+    options: Options,
+    pieces: Mapping[int, Pieces] | None = None,
 ) -> Findings:
-    """Run all blocks and report progress (`gpu_ops.progress`).
+    """Run all blocks and report progress (`gpu_ops.progress`). `pieces` are the requests of accesses that the machine
+    code makes in another way than the PTX.
 
     Raises Cancelled, and KernelError if a kernel stops itself or exceeds its budget: then its output is not valid.
     """
@@ -82,7 +91,9 @@ def run_launch(
     recorder = None
     if options.tracing is not None:
         recorder = Recorder(options.tracing, launch.kernel.compiled.source, table, tuple(variables.values()), names)
-    counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
+    counters = (
+        None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder, pieces)
+    )
     signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, loaded.code.depends)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
