@@ -23,6 +23,7 @@ from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.nvrtc import supported_architectures
 from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, shortened
 from gpu_ops.explaining.comparison import sentences_json, side_by_side
+from gpu_ops.explaining.machine_code import counted_as
 from gpu_ops.explaining.profiler.comparing import KernelProfile, compare_with_profile, profile_dict
 from gpu_ops.explaining.sentences import Sentence, compare, explain, number
 from gpu_ops.explaining.source_files import FileXRay
@@ -88,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
     profiles = compare_with_profile(rays[0], args.ncu) if args.ncu else []
     if args.json:
-        emit(args.json, _json(rays, sentences, note, profiles))
+        emit(args.json, _json(rays, sentences, note, profiles, bool(args.show)))
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
         if args.ncu:
@@ -129,7 +130,7 @@ def _values(args: argparse.Namespace, filter: Filter) -> tuple[dict[str, Any], d
 def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
     values, params = _values(args, filter)
     knobs = knobs_of(variant, values)
-    how = {"counters": args.counters, "coalescing": args.coalescing, "code": bool(args.show)}
+    how = {"counters": args.counters, "coalescing": args.coalescing, "code": not args.gate}
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
 
 
@@ -148,12 +149,17 @@ def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
 
 
 def _json(
-    rays: Sequence[XRay], sentences: list[Sentence], note: str, profiles: Sequence[KernelProfile]
+    rays: Sequence[XRay], sentences: list[Sentence], note: str, profiles: Sequence[KernelProfile], show: bool
 ) -> dict[str, Any]:
     if len(rays) == 1:
         more = {"profiles": profile_dict(profiles)} if profiles else {}
-        return {**as_dict(rays[0]), "note": note, "sentences": sentences_json(sentences), **more}
-    parts = {name: as_dict(x) for name, x in zip(("before", "after"), rays, strict=True)}
+        return {
+            **as_dict(rays[0], show),
+            "note": note,
+            "sentences": sentences_json(sentences),
+            **more,
+        }
+    parts = {name: as_dict(x, False) for name, x in zip(("before", "after"), rays, strict=True)}
     return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": sentences_json(sentences)}
 
 
@@ -283,7 +289,7 @@ def _resources(kernel: KernelXRay) -> str:
         f"{spilled_bytes(kernel.resources)} bytes spilled",
         f"{kernel.shared_bytes} bytes of shared memory per block",
     ]
-    text = f"{kernel.name}: {', '.join(parts)}"
+    text = f"{kernel.name}: {', '.join(parts)}\n  {counted_as(kernel.code)}"
     o = kernel.occupancy
     if o is None:
         return f"{text}\n  occupancy: not known for this GPU"

@@ -59,6 +59,14 @@ def code_of(kernel: SimKernel) -> KernelCode:
         return KernelCode(compiled.architecture, ptx, (), str(error))
 
 
+def counted_as(code: KernelCode | None) -> str:
+    """Which code the counts of accesses are of."""
+    if code is not None and code.sass:
+        return "accesses are counted as the machine code makes them"
+    text = "accesses are counted as in the PTX; the machine code may merge, narrow or drop some"
+    return f"{text}. {code.missing}" if code is not None else text
+
+
 def code_dict(code: KernelCode) -> dict[str, Any]:
     """The code as JSON. `places` are lists of [file, line], which the lines of the PTX name by their number, from 0."""
     numbers = {places: number for number, places in enumerate(dict.fromkeys(line.places for line in code.ptx))}

@@ -15,7 +15,7 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
-from gpu_ops.explaining.machine_code import KernelCode, code_dict, code_of
+from gpu_ops.explaining.machine_code import KernelCode, code_dict, code_of, counted_as
 from gpu_ops.explaining.source_files import FileXRay, by_file
 from gpu_ops.explaining.spills import spill_counts
 from gpu_ops.params import Value, Values, check_values
@@ -115,14 +115,16 @@ def xray(
     code: bool = False,
 ) -> XRay:
     """Simulate a variant on an input and count; `trace` also records the accesses of a few warps, `code` has the PTX
-    and the machine code. It may take minutes, and reports to `gpu_ops.progress`.
+    and the machine code, and counts accesses as that makes them where it is known. It may take minutes, and reports to
+    `gpu_ops.progress`.
 
     Raises ParamError for variants without kernels of their own, KernelError, DeviceError, Cancelled.
     """
     if not variant.kernels:
         kernels = ", ".join(v.id for v in filter.variants if v.kernels)
         raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
-    options = Options(counters=counters, coalescing=coalescing, tracing=Tracing() if trace else None)
+    tracing = Tracing() if trace else None
+    options = Options(counters=counters, coalescing=coalescing, tracing=tracing, machine_code=code)
     session = SimDevice(architecture, options, assemble=True).session(edits or {})
     task = _task(filter, variant, input, params, knobs, session.limits)
     plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
@@ -272,8 +274,8 @@ def add_up(counts: Any) -> dict[str, int]:
     return dict(total)
 
 
-def as_dict(x: XRay) -> dict[str, Any]:
-    """An X-ray as JSON: schema kernelscope-xray/1."""
+def as_dict(x: XRay, code: bool = True) -> dict[str, Any]:
+    """An X-ray as JSON: schema kernelscope-xray/1; without `code` it has neither PTX nor machine code."""
     return {
         "schema": SCHEMA,
         "filter": x.filter,
@@ -290,13 +292,13 @@ def as_dict(x: XRay) -> dict[str, Any]:
         "coalescing": x.coalescing,
         "totals": x.totals,
         "predicted": dict(x.predicted),
-        "kernels": [_kernel_dict(k) for k in x.kernels],
+        "kernels": [_kernel_dict(k, code) for k in x.kernels],
         "findings": [{**vars(f), "text": str(f)} for f in x.findings],
         "printed": list(x.printed),
     }
 
 
-def _kernel_dict(k: KernelXRay) -> dict[str, Any]:
+def _kernel_dict(k: KernelXRay, code: bool) -> dict[str, Any]:
     return {
         "name": k.name,
         "file": k.file,
@@ -314,7 +316,8 @@ def _kernel_dict(k: KernelXRay) -> dict[str, Any]:
         "headers": [{"file": f, "line": n, "counts": dict(c)} for (f, n), c in k.headers.items()],
         "files": [_file_dict(f) for f in k.files],
         "totals": dict(k.totals),
-        **({} if k.code is None else {"code": code_dict(k.code)}),
+        "counted_as": counted_as(k.code),
+        **({} if k.code is None or not code else {"code": code_dict(k.code)}),
         **({} if k.traces is None else {"accesses": [_trace_dict(t) for own in k.traces.values() for t in own]}),
     }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import gcd
+from typing import Any
 
 import numpy as np
 
@@ -142,7 +143,7 @@ class Requests:
         raw, mask = self._raw
         rows = raw.reshape(-1, WARP // words)
         passes = np.zeros(len(rows), np.int64)
-        running = np.ones(len(rows), np.bool_)
+        running: Any = np.ones(len(rows), np.bool_)
         if mask is not None:
             parts = mask.reshape(-1, WARP // words)
             running = parts.any(axis=1)
