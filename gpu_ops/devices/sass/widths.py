@@ -1,5 +1,5 @@
 """How the machine code makes the accesses of the PTX: the assembler narrows vector loads whose values are not all used,
-splits accesses, joins neighbouring ones into one of 64 or 128 bits, and drops those whose values it knows."""
+splits accesses, combines neighbouring ones into one of 64 or 128 bits, and drops those whose values it knows."""
 
 from __future__ import annotations
 
