@@ -5,9 +5,9 @@ python -m tests.sim.profiler --json FILE [--device cuda:0]
 Every kernel of the product is launched under `ncu` and on a simulated GPU of the same architecture, with as many
 multiprocessors: some plans depend on them. The counts that must agree follow from addresses alone: theoretical sectors
 of global memory, wavefronts of shared memory, and the minimum of each. Where they differ, the report gives the reason
-if it is known: the simulated GPU runs PTX, of which the assembler merges, narrows and drops accesses, and diverged
-lanes reconverge as soon as they can. Exit code 1 when more than one launch in fifty differs and nobody knows why, or an
-occupancy does.
+if it is known: diverged lanes reconverge as soon as they can here, and where nvdisasm is missing, accesses are those of
+the PTX, of which the assembler merges, narrows and drops some. Exit code 1 when more than one launch in fifty differs
+and nobody knows why, or an occupancy does.
 """
 
 from __future__ import annotations
@@ -58,9 +58,6 @@ OWN = "(mean|box|conv).*"
 """The filters to compare."""
 BLOCKS = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
 UNKNOWN_SHARE = 0.02
-BORDERS_SHARE = (
-    "lanes beyond an edge read the same element: ideal sectors count its bytes once here, once a lane in Nsight Compute"
-)
 REQUESTED = "other requests: the assembler joins and drops accesses of the PTX; lanes that part meet again elsewhere"
 UNKNOWN = "not explained"
 MOST_THREADS, NUM_REGS, DYNAMIC_SHARED = 0, 4, 8  # CU_FUNC_ATTRIBUTE_…
@@ -150,9 +147,7 @@ def _verdict(metrics: dict[str, int], own: dict[str, int]) -> dict[str, Any]:
     """Whether all four are equal, and if not why."""
     apart = [name for name in METRICS.values() if metrics[name] != own[name]]
     why = UNKNOWN if apart else ""
-    if apart == ["ideal_sectors"] and own["ideal_sectors"] < metrics["ideal_sectors"]:
-        why = BORDERS_SHARE
-    elif apart and any(metrics[name] != own[name] for name in REQUESTS.values()):
+    if apart and any(metrics[name] != own[name] for name in REQUESTS.values()):
         why = REQUESTED
     return {"equal": not apart, "why": why}
 

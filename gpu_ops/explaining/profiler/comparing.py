@@ -30,10 +30,7 @@ COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 }
 """What is compared: the name, and the counters of the simulated GPU that are added up."""
 MOVED = "the whole kernel has the same number: the machine code has it at another line"
-SHARED = "lanes that share an address count once in the simulation; Nsight Compute counts some of them again"
-REQUESTED = (
-    "the GPU makes other requests: its machine code merges, narrows or drops accesses, or lanes stay diverged longer"
-)
+OTHER = "not explained by addresses: lanes may stay diverged longer on the GPU, or another compiler made its code"
 
 
 @dataclass(frozen=True)
@@ -118,10 +115,7 @@ def _compared(
         return Compared(file, line, title, simulated, None)
     if simulated == profiled or not fits:
         return Compared(file, line, title, simulated, profiled)
-    sectors = sum(counts.get(part, 0) for part in COUNTERS[SECTORS][1])
-    if not why:
-        why = SHARED if metric == IDEAL and sectors == theirs.get(SECTORS) else REQUESTED
-    return Compared(file, line, title, simulated, profiled, why)
+    return Compared(file, line, title, simulated, profiled, why or OTHER)
 
 
 def _notes(kernel: KernelXRay, launches: Sequence[ProfiledLaunch], x: XRay, name: str) -> list[str]:
