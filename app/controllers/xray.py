@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -39,6 +40,7 @@ class Query(NamedTuple):
     device: str
     against: tuple[str, Mapping[str, Any]] | None
     edits: Mapping[str, str]
+    profile: str = ""
 
     def within(self, other: Query | None) -> bool:
         """Whether the answer to the other query answers this one too; an extra comparison does not matter."""
@@ -71,7 +73,7 @@ class XRayController(OnDemand):
         self._pause.timeout.connect(self._update)
         self._problems: tuple[Query | None, tuple[Problem, ...]] = (None, ())
         self._comparing = False
-        self._against = ""
+        self._against = self.profile = ""
         self._models: dict[str, str] = {}
         self.variant = ""
         self._take_variants()
@@ -148,6 +150,12 @@ class XRayController(OnDemand):
             self._against = variant
             self.variants_changed.emit()
             self._update()
+
+    def open_profile(self, path: str) -> None:
+        """Compare with this report of Nsight Compute, "" for none."""
+        self.profile = str(Path(path).absolute()) if path else ""
+        self.changed.emit()
+        self._update()
 
     def watch_comparison(self, on: bool) -> None:
         """Set whether the comparison is visible: otherwise only one variant is simulated."""
@@ -248,7 +256,8 @@ class XRayController(OnDemand):
         compared = self.against and (self._comparing or self.edits)
         against = (self.against, knobs[self.against]) if compared else None
         params, own = dict(choice.params), knobs[self.variant]
-        return Query(session.input, choice.filter, params, self.variant, own, session.device, against, self.edits)
+        about = (session.input, choice.filter, params, self.variant, own, session.device)
+        return Query(*about, against, self.edits, self.profile)
 
     def _within(self, query: Query | None, other: Query | None) -> bool:
         return query is not None and query.within(other)
@@ -260,7 +269,7 @@ class XRayController(OnDemand):
         architecture = architecture_of(session.device, engine.devices)
         pick = replace(session.shown.pick(self.variant), edits=query.edits)
         about = (query.input, choice.filter, choice.params, pick, architecture, other)
-        return XRayRequest(engine.next_job(), *about)
+        return XRayRequest(engine.next_job(), *about, query.profile)
 
     @Slot(object, object)
     def _take(self, kind: JobKind, answer: Any) -> None:

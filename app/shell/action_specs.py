@@ -51,6 +51,15 @@ _FILE = (
         do=lambda parts: handlers.open_kernel(parts),
     ),
     ActionSpec(
+        "open_profile",
+        QT_TRANSLATE_NOOP("Actions", "Open &GPU profile…"),
+        "file",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Open a report of Nsight Compute and compare it with the X-ray"),
+        do=lambda parts: handlers.open_profile(parts),
+        able=lambda parts: parts.context.session.input is not None,
+    ),
+    ActionSpec(
         "next_file",
         QT_TRANSLATE_NOOP("Actions", "&Next file"),
         "file",

@@ -178,7 +178,8 @@ def _kernels(
         if one.failure:
             continue
         try:
-            found = xray(filter, filter.variant(one.variant), part, experiment.params, one.knobs, architecture)
+            variant, code = filter.variant(one.variant), args.code
+            found = xray(filter, variant, part, experiment.params, one.knobs, architecture, code=code)
         except KernelscopeError:  # its row says why
             continue
         content = as_dict(found) | {"title": found.title, "idea": found.idea}

@@ -25,6 +25,7 @@ from gpu_ops.cli import (
     transfers,
     xray,
 )
+from gpu_ops.cli.kernel.listing import add_show
 from gpu_ops.cli.limits import add_limits
 from gpu_ops.cli.own import check as own_check
 from gpu_ops.cli.own import xray as own_xray
@@ -289,6 +290,7 @@ def _add_simulation(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     )
     rules = "; ".join(f"{name}: {text}" for name, text in RULES.items())
     how.add_argument("--coalescing", choices=tuple(RULES), default="today", help=rules)
+    add_show(how)
     add_limits(parser, "the simulation")
     gate = "such as 'sectors_per_load <= 4.5, races == 0': exit code 3 and a line for each that is not met"
     parser.add_argument("--gate", metavar="CONDITIONS", help=gate)
@@ -351,6 +353,7 @@ def _add_page(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     choose.add_argument("--device", metavar="DEVICE", help="cpu, cuda:N (default: all available)", **names)
     choose.add_argument("--gpu", default="sim", metavar="SIM", help="count on this simulated GPU, such as sim:sm_90")
     choose.add_argument("--no-counts", action="store_true", help="leave out counts and kernels, which take longest")
+    choose.add_argument("--code", action="store_true", help="also the machine code (SASS) of the kernels")
     choose.add_argument("--careful", action="store_true", help="more samples, as bench takes")
     choose.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
     _add_values(parser, filters)

@@ -11,6 +11,8 @@ from typing import Any
 from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import streams
 from gpu_ops.cli.inputs import check_flags, checked_values, current_ids, read_input
+from gpu_ops.cli.kernel.listing import listing
+from gpu_ops.cli.kernel.profile import profiles_text
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
@@ -21,6 +23,8 @@ from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.nvrtc import supported_architectures
 from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, shortened
 from gpu_ops.explaining.comparison import sentences_json, side_by_side
+from gpu_ops.explaining.machine_code import counted_as
+from gpu_ops.explaining.profiler.comparing import KernelProfile, compare_with_profile, profile_dict
 from gpu_ops.explaining.sentences import Sentence, compare, explain, number
 from gpu_ops.explaining.source_files import FileXRay
 from gpu_ops.explaining.spills import spilled_bytes
@@ -54,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
     """X-ray one variant, or compare two. Exit code 3 when a fault was found."""
     if len(args.variants) > 2:
         raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
+    if (args.show or args.ncu) and len(args.variants) > 1:
+        raise ParamError("--show and --ncu are of one variant; name one.")
     wanted = conditions(args.gate) if args.gate else ()
     if args.gpu not in supported_architectures():
         raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
@@ -81,11 +87,17 @@ def run(args: argparse.Namespace) -> int:
         streams.say(error)
         return WRONG
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
+    profiles = compare_with_profile(rays[0], args.ncu) if args.ncu else []
     if args.json:
-        emit(args.json, _json(rays, sentences, note))
+        emit(args.json, _json(rays, sentences, note, profiles, bool(args.show)))
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
-        print(own(_comparison(rays[0], rays[1], sentences) if len(rays) == 2 else single(rays[0], sentences)))
+        if args.ncu:
+            print(own(profiles_text(rays[0], profiles)))
+        elif len(rays) == 2:
+            print(own(_comparison(rays[0], rays[1], sentences)))
+        else:
+            print(own(single(rays[0], sentences, args.show)))
     shipped = (variants[-1].kernels or ("",))[0]
     lines = reports(rays[-1], wanted, shipped, args.kernel or shipped)
     for line in lines:
@@ -118,7 +130,7 @@ def _values(args: argparse.Namespace, filter: Filter) -> tuple[dict[str, Any], d
 def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
     values, params = _values(args, filter)
     knobs = knobs_of(variant, values)
-    how = {"counters": args.counters, "coalescing": args.coalescing}
+    how = {"counters": args.counters, "coalescing": args.coalescing, "code": not args.gate}
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
 
 
@@ -136,10 +148,18 @@ def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
     return {variant.kernels[0]: read_kernel(args.kernel)}
 
 
-def _json(rays: Sequence[XRay], sentences: list[Sentence], note: str) -> dict[str, Any]:
+def _json(
+    rays: Sequence[XRay], sentences: list[Sentence], note: str, profiles: Sequence[KernelProfile], show: bool
+) -> dict[str, Any]:
     if len(rays) == 1:
-        return {**as_dict(rays[0]), "note": note, "sentences": sentences_json(sentences)}
-    parts = {name: as_dict(x) for name, x in zip(("before", "after"), rays, strict=True)}
+        more = {"profiles": profile_dict(profiles)} if profiles else {}
+        return {
+            **as_dict(rays[0], show),
+            "note": note,
+            "sentences": sentences_json(sentences),
+            **more,
+        }
+    parts = {name: as_dict(x, False) for name, x in zip(("before", "after"), rays, strict=True)}
     return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": sentences_json(sentences)}
 
 
@@ -153,10 +173,14 @@ def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
 # One variant
 
 
-def single(x: XRay, sentences: Sequence[Sentence]) -> str:
-    """The X-ray of one variant as text: sources with counts, totals, resources, sentences and findings."""
+def single(x: XRay, sentences: Sequence[Sentence], show: str | None = None) -> str:
+    """The X-ray of one variant as text: sources with counts, totals, resources, sentences and findings. With `show` the
+    code of its kernels, "ptx" or "sass", instead of the counts."""
     knobs = "".join(f", {k} {v}" for k, v in x.knobs.items())
     parts = [f"{x.variant}{knobs}  –  {x.idea}"]
+    if show:
+        parts += [listing(kernel, show) for kernel in x.kernels]
+        return "\n\n".join([*parts, *(_resources(k) for k in x.kernels), _findings(x)])
     for kernel in x.kernels:
         parts += [_kernel(kernel), *_headers(kernel)]
     parts += [_legend(x), _totals(x), *(_resources(k) for k in x.kernels), _expected(x)]
@@ -265,7 +289,7 @@ def _resources(kernel: KernelXRay) -> str:
         f"{spilled_bytes(kernel.resources)} bytes spilled",
         f"{kernel.shared_bytes} bytes of shared memory per block",
     ]
-    text = f"{kernel.name}: {', '.join(parts)}"
+    text = f"{kernel.name}: {', '.join(parts)}\n  {counted_as(kernel.code)}"
     o = kernel.occupancy
     if o is None:
         return f"{text}\n  occupancy: not known for this GPU"

@@ -14,7 +14,8 @@ from gpu_ops.types import Pick
 class XRayRequest:
     """X-ray the kernels of a variant on a simulated GPU of an `architecture` such as "sm_75", whatever the pick's
     device, on the part of the input that is small enough for it. With `against`, a second variant is X-rayed on the
-    same part, and the answer compares the two."""
+    same part, and the answer compares the two. `profile` is the path of a report of Nsight Compute to compare with, ""
+    for none."""
 
     job: int
     input: SharedInput
@@ -23,6 +24,7 @@ class XRayRequest:
     pick: Pick
     architecture: str
     against: Pick | None = None
+    profile: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,9 @@ class XRayAnswer:
     """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and also "title",
     "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
     "place", where the X-rayed part begins along each spatial axis ([] for the whole input). With `against` there is a
-    "comparison" (see gpu_ops.explaining.comparison), or the "reason" why there is none. For an edited kernel that does
-    not compile or run there are only "broken", the reason, and "problems" (see gpu_ops.engine.xrays)."""
+    "comparison" (see gpu_ops.explaining.comparison), or the "reason" why there is none. With a profile there are
+    "profiles" (see gpu_ops.explaining.profiler), or "profile_reason" why there are none. For an edited kernel that
+    does not compile or run there are only "broken", the reason, and "problems" (see gpu_ops.engine.xrays)."""
 
     job: int
     content: Mapping[str, Any]

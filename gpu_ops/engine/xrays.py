@@ -12,6 +12,7 @@ from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.kernel_messages import ContractAnswer, ContractRequest, XRayAnswer, XRayRequest
 from gpu_ops.errors import KernelError, KernelscopeError
 from gpu_ops.explaining import comparison
+from gpu_ops.explaining.profiler.comparing import compare_with_profile, profile_dict
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
@@ -65,18 +66,30 @@ def _content(channel: JobChannel, request: XRayRequest) -> dict[str, Any]:
         "whole": list(whole.meta.of_kind.spatial(whole.array.shape)),
         "place": list(place),
     }
+    if request.profile:
+        content |= _profiled(picture, request.profile)
     if request.against:
         with stage(1, stages):
             content["comparison"] = _compare(channel, request, request.against, part, picture)
     return content
 
 
+def _profiled(picture: XRay, path: str) -> dict[str, Any]:
+    """The comparison with a profile, or the reason why there is none: the X-ray stays valid."""
+    try:
+        return {"profiles": profile_dict(compare_with_profile(picture, path))}
+    except KernelscopeError as error:
+        return {"profile_reason": str(error)}
+
+
 def _simulate(channel: JobChannel, request: XRayRequest, pick: Pick, part: Input) -> XRay:
     filter, target = FILTERS.find(request.filter), (request.architecture, pick.edits)
     channel.announce(f"simulating {named(filter.variant(pick.variant), request.architecture, True)}")
-    trace = pick is request.pick  # the window shows only counts of the other variant
+    more = pick is request.pick  # the window shows only counts of the other variant
     with limits_of_edits(pick):
-        return xray(filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=trace)
+        return xray(
+            filter, filter.variant(pick.variant), part, request.params, pick.knobs, *target, trace=more, code=more
+        )
 
 
 def _before(channel: JobChannel, request: XRayRequest, against: Pick, part: Input) -> XRay:

@@ -33,8 +33,18 @@ class SourceLine:
 
 
 @dataclass(frozen=True)
+class CodeLine:
+    """An instruction, and the source line that it comes from, if it is another one than that of the line before."""
+
+    cells: Sequence[str]
+    text: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
 class Kernel:
-    """A kernel file. `about` says how it was launched, `sentences` what an X-ray found."""
+    """A kernel file. `about` says how it was launched, `sentences` what an X-ray found; `code` is its machine code and
+    `code_about` what the code is for, or why there is none."""
 
     title: str
     file: str
@@ -43,6 +53,8 @@ class Kernel:
     columns: Sequence[str] = ()
     about: str = ""
     sentences: Sequence[str] = ()
+    code: Sequence[CodeLine] = ()
+    code_about: str = ""
 
 
 def plain_kernels(filter: Filter, variant: Variant, edits: Mapping[str, str] | None = None) -> list[Kernel]:
@@ -78,7 +90,36 @@ def _counted(content: Mapping[str, Any], kernel: Mapping[str, Any], idea: str, s
         for n, text in enumerate(str(content["sources"][kernel["file"]]).rstrip("\n").splitlines(), start=1)
     ]
     texts = tuple(c.column for c in columns)
-    return Kernel(str(content["title"]), str(kernel["file"]), idea, lines, texts, _about(kernel, columns), sentences)
+    about, code = _about(kernel, columns), _code(kernel.get("code"), content["sources"])
+    return Kernel(str(content["title"]), str(kernel["file"]), idea, lines, texts, about, sentences, *code)
+
+
+CODE_COLUMNS = (
+    "stall: cycles that the warp waits after the instruction, y if another warp is preferred then; barriers: numbers "
+    "to wait for, w and r those that it releases; live: registers in use"
+)
+
+
+def _code(code: Mapping[str, Any] | None, sources: Mapping[str, str]) -> tuple[list[CodeLine], str]:
+    """The machine code of a kernel, and a sentence about it."""
+    if code is None or code["missing"]:
+        return [], str(code["missing"]) if code else ""
+    texts = {file: text.splitlines() for file, text in sources.items()}
+    places = {row: code["places"][number] for row, _, number in code["ptx"]}
+    lines, before = [], None
+    for one in code["sass"]:
+        place = next(iter(places.get(one["ptx"], ())), before)
+        stall, live = f"{one['stall']}{'y' if one['yield'] else ''}", str(one["live"].get("GPR", ""))
+        label = f"{one['label']}: " if one["label"] else ""
+        source = ""
+        if place is not None and place != before:
+            file, line = place
+            own = texts.get(file, [])[line - 1 : line]
+            source = f"{file}:{line}  {own[0].strip() if own else ''}"
+        cells = (f"{one['address']:04x}", stall, one["barriers"], live)
+        lines.append(CodeLine(cells, f"{label}{one['text']}", source))
+        before = place
+    return lines, f"For {code['architecture']}. {CODE_COLUMNS}."
 
 
 def _is_informative(column: Counter, counts: Iterable[Mapping[str, int]]) -> bool:

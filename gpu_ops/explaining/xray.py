@@ -15,6 +15,7 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.machine_code import KernelCode, code_dict, code_of, counted_as
 from gpu_ops.explaining.source_files import FileXRay, by_file
 from gpu_ops.explaining.spills import spill_counts
 from gpu_ops.params import Value, Values, check_values
@@ -39,7 +40,8 @@ class KernelXRay:
     the headers themselves; `files` has both separately, the kernel's file first. `block_loads` are global loads by
     threads of the first, the inner and the last block of the first launch. `occupancy` is None where the
     architecture's is not known. `defines` are those of the launches, each set once, in order. `traces` are those of the
-    first launch that reached the line, by file and line; None where no warp was traced.
+    first launch that reached the line, by file and line; None where no warp was traced. `code` is the PTX and the
+    machine code of the first launch, if it was asked for.
     """
 
     name: str
@@ -59,6 +61,7 @@ class KernelXRay:
     files: tuple[FileXRay, ...] = ()
     defines: tuple[Mapping[str, Value], ...] = ()
     traces: Mapping[tuple[str, int], tuple[Trace, ...]] | None = None
+    code: KernelCode | None = None
 
 
 @dataclass(frozen=True)
@@ -109,16 +112,19 @@ def xray(
     counters: Extent = "full",
     coalescing: Rule = "today",
     trace: bool = False,
+    code: bool = False,
 ) -> XRay:
-    """Simulate a variant on an input and count; `trace` also records the accesses of a few warps. It may take minutes,
-    and reports to `gpu_ops.progress`.
+    """Simulate a variant on an input and count; `trace` also records the accesses of a few warps, `code` has the PTX
+    and the machine code, and counts accesses as that makes them where it is known. It may take minutes, and reports to
+    `gpu_ops.progress`.
 
     Raises ParamError for variants without kernels of their own, KernelError, DeviceError, Cancelled.
     """
     if not variant.kernels:
         kernels = ", ".join(v.id for v in filter.variants if v.kernels)
         raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
-    options = Options(counters=counters, coalescing=coalescing, tracing=Tracing() if trace else None)
+    tracing = Tracing() if trace else None
+    options = Options(counters=counters, coalescing=coalescing, tracing=tracing, machine_code=code)
     session = SimDevice(architecture, options, assemble=True).session(edits or {})
     task = _task(filter, variant, input, params, knobs, session.limits)
     plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
@@ -139,7 +145,7 @@ def xray(
         least_bytes=filter.work(task).bytes,
         expected=variant.counts.accesses(task) if variant.counts.accesses else None,
         coalescing=coalescing,
-        kernels=kernels_of(executions, architecture, edits, trace),
+        kernels=kernels_of(executions, architecture, edits, trace, code),
         findings=tuple(f for _, execution in executions for f in execution.findings),
         printed=tuple(line for _, execution in executions for line in execution.printed),
         predicted=_predicted(variant, task.on(input.array), coalescing) if not edits else {},
@@ -171,14 +177,20 @@ LaunchExecution = tuple[Launch, Execution]
 
 
 def kernels_of(
-    executions: Sequence[tuple[Any, Execution]], architecture: str, edits: Mapping[str, str] | None, trace: bool
+    executions: Sequence[tuple[Any, Execution]],
+    architecture: str,
+    edits: Mapping[str, str] | None,
+    trace: bool,
+    code: bool = False,
 ) -> tuple[KernelXRay, ...]:
     """The kernels of steps that were executed one by one, in the order of their first launches."""
     launches: dict[str, list[LaunchExecution]] = defaultdict(list)
     for step, execution in executions:
         if isinstance(step, Launch):
             launches[step.kernel.name].append((step, execution))
-    kernels = (_kernel(name, own, architecture, edits) for name, own in launches.items())
+    kernels = [_kernel(name, own, architecture, edits) for name, own in launches.items()]
+    if code:
+        kernels = [replace(k, code=code_of(launches[k.name][0][0].kernel)) for k in kernels]
     return tuple(replace(k, traces=_traces(launches[k.name])) if trace else k for k in kernels)
 
 
@@ -262,8 +274,8 @@ def add_up(counts: Any) -> dict[str, int]:
     return dict(total)
 
 
-def as_dict(x: XRay) -> dict[str, Any]:
-    """An X-ray as JSON: schema kernelscope-xray/1."""
+def as_dict(x: XRay, code: bool = True) -> dict[str, Any]:
+    """An X-ray as JSON: schema kernelscope-xray/1; without `code` it has neither PTX nor machine code."""
     return {
         "schema": SCHEMA,
         "filter": x.filter,
@@ -280,13 +292,13 @@ def as_dict(x: XRay) -> dict[str, Any]:
         "coalescing": x.coalescing,
         "totals": x.totals,
         "predicted": dict(x.predicted),
-        "kernels": [_kernel_dict(k) for k in x.kernels],
+        "kernels": [_kernel_dict(k, code) for k in x.kernels],
         "findings": [{**vars(f), "text": str(f)} for f in x.findings],
         "printed": list(x.printed),
     }
 
 
-def _kernel_dict(k: KernelXRay) -> dict[str, Any]:
+def _kernel_dict(k: KernelXRay, code: bool) -> dict[str, Any]:
     return {
         "name": k.name,
         "file": k.file,
@@ -304,6 +316,8 @@ def _kernel_dict(k: KernelXRay) -> dict[str, Any]:
         "headers": [{"file": f, "line": n, "counts": dict(c)} for (f, n), c in k.headers.items()],
         "files": [_file_dict(f) for f in k.files],
         "totals": dict(k.totals),
+        "counted_as": counted_as(k.code),
+        **({} if k.code is None or not code else {"code": code_dict(k.code)}),
         **({} if k.traces is None else {"accesses": [_trace_dict(t) for own in k.traces.values() for t in own]}),
     }
 

@@ -63,10 +63,14 @@ class OwnRun:
 
 
 def simulate(
-    own: OwnLaunch, architecture: str = "sm_75", counters: Extent = "full", coalescing: Rule = "today"
+    own: OwnLaunch,
+    architecture: str = "sm_75",
+    counters: Extent = "full",
+    coalescing: Rule = "today",
+    code: bool = False,
 ) -> OwnRun:
-    """Run the launch on a simulated GPU and count. Raises ParamError, KernelError with findings, LimitReached,
-    Cancelled."""
+    """Run the launch on a simulated GPU and count; `code` also gives the PTX and the machine code. Raises ParamError,
+    KernelError with findings, LimitReached, Cancelled."""
     options = Options(counters=counters, coalescing=coalescing)
     device = SimDevice(architecture, options, assemble=True).session(own.file.texts)
     launch, arrays, filled = _launch(own, device)
@@ -88,7 +92,7 @@ def simulate(
         least_bytes=0,
         expected=None,
         coalescing=coalescing,
-        kernels=kernels_of([(launch, execution)], architecture, own.file.texts, False),
+        kernels=kernels_of([(launch, execution)], architecture, own.file.texts, False, code),
         findings=execution.findings,
         printed=execution.printed,
     )

@@ -229,13 +229,33 @@ def test_a_sample_of_batches_stands_for_all() -> None:
 
 def _by_hand(values: Iterable[int], nbytes: int) -> tuple[int, int]:
     """Sectors and ideal sectors of one warp's addresses."""
-    each = set(values)
-    return len({a // 32 for a in each}), -(-len(each) * nbytes // 32)
+    each = list(values)
+    sectors = len({a // 32 for a in each})
+    return sectors, min(sectors, -(-len(each) * nbytes // 32))
 
 
 def _passes_by_hand(values: list[int], nbytes: int) -> int:
     banks = Counter(word % 32 for word in {a // 4 + k for a in values for k in range(max(1, nbytes // 4))})
     return max(banks.values())
+
+
+def _wavefronts_by_hand(addresses: list[int], mask: list[bool], nbytes: int) -> tuple[int, int]:
+    """Wavefronts of one warp, part by part, and the fewest for as many lanes; one address is a broadcast."""
+    lanes = [a for a, m in zip(addresses, mask, strict=True) if m]
+    width = 32 // max(1, nbytes // 4)
+    parts = [
+        [a for a, m in zip(addresses[n : n + width], mask[n : n + width], strict=True) if m]
+        for n in range(0, 32, width)
+    ]
+    passes = 1 if len(set(lanes)) == 1 else sum(_passes_by_hand(part, nbytes) for part in parts if part)
+    return passes, min(passes, -(-len(lanes) * nbytes // 128))
+
+
+def _warps(addresses: Array, mask: Array) -> list[tuple[list[int], list[bool]]]:
+    """Addresses and running lanes of each warp with any."""
+    wide = np.broadcast_to(addresses, mask.shape)
+    found = zip(wide.reshape(-1, 32).tolist(), mask.reshape(-1, 32).tolist(), strict=True)
+    return [(row, running) for row, running in found if any(running)]
 
 
 def _rows(addresses: Array, mask: Array) -> list[list[int]]:
@@ -298,9 +318,8 @@ def test_requests_agree_with_counting_lane_by_lane(case: tuple[BatchLayout, Arra
         assert (found.sectors(), found.ideal_sectors()) == tuple(map(sum, zip(*by_hand, strict=True)))
         assert found.distinct() == sum(len(set(r)) for r in rows)
         assert found.words() == sum(len({a // 4 for a in r}) for r in rows)
-        parts = np.broadcast_to(address + offset, mask.shape).reshape(-1, 32 // max(1, nbytes // 4))
-        halves = [r[m].tolist() for r, m in zip(parts, mask.reshape(parts.shape), strict=True) if m.any()]
-        assert found.wavefronts() == (sum(_passes_by_hand(h, nbytes) for h in halves), len(halves))
+        by_hand = [_wavefronts_by_hand(r, m, nbytes) for r, m in _warps(address + offset, mask)]
+        assert found.wavefronts() == tuple(map(sum, zip(*by_hand, strict=True)))
         assert by_block(lanes).tolist() == mask.sum(axis=1).tolist()
         assert split_warps(lanes, seen) == sum(len(set(r)) > 1 for r in rows)
 

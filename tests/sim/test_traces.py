@@ -162,7 +162,7 @@ def test_any_lanes_are_followed_and_drawn_as_they_are_counted(case: tuple[BatchL
             found = Requests(alone, rows[block, warp][None, :], 0, nbytes)
             pieces = replace(one, space="global").pieces
             assert (len(pieces.pieces), pieces.ideal) == (found.sectors(), found.ideal_sectors())
-            assert (len(one.banks.wavefronts), one.banks.parts) == found.wavefronts()
+            assert (len(one.banks.wavefronts), one.banks.least) == found.wavefronts()
 
 
 # Which are followed

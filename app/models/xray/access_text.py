@@ -109,7 +109,9 @@ def _wavefronts(access: TracedAccess) -> str:
         half = access.nbytes == 8
         by = tr("half-warps") if half else tr("quarters of a warp")
         text = tr("{bytes} bytes per lane are served by {by}: {wavefronts}, the minimum.")
-        return text.format(bytes=access.nbytes, by=by, wavefronts=wavefronts)
+        if len(banks.wavefronts) > banks.least:
+            text = tr("{bytes} bytes per lane are served by {by}: {wavefronts}; ideal: {least}.")
+        return text.format(bytes=access.nbytes, by=by, wavefronts=wavefronts, least=banks.least)
     if banks.shared:
         return tr("No bank conflict, and lanes that read the same word share it: {wavefronts}.").format(
             wavefronts=wavefronts
@@ -122,7 +124,7 @@ def _conflict(banks: Banks, wavefronts: str) -> str:
     bank, cells = max(banks.conflicts.items(), key=lambda item: len(item[1]))
     text = tr("Bank conflict: lanes {lanes} need different words of bank {bank}: {wavefronts}; ideal: {least}.")
     lanes = lane_numbers([cell.lanes[0] for cell in cells])
-    return text.format(lanes=lanes, bank=bank, wavefronts=wavefronts, least=banks.parts)
+    return text.format(lanes=lanes, bank=bank, wavefronts=wavefronts, least=banks.least)
 
 
 def _words(access: TracedAccess) -> str:

@@ -104,8 +104,8 @@ class Piece:
 
 @dataclass(frozen=True)
 class Pieces:
-    """All pieces of `grain` bytes that a warp touches, in order. `ideal` pieces would be enough for the bytes that it
-    uses, packed; the warp uses `used` of the `moved` bytes."""
+    """All pieces of `grain` bytes that a warp touches, in order. `ideal` pieces would be enough for its lanes on
+    contiguous bytes; the warp uses `used` of the `moved` bytes."""
 
     grain: int
     pieces: tuple[Piece, ...]
@@ -144,7 +144,8 @@ def _pieces(access: TracedAccess) -> Pieces:
         )
         pieces.append(Piece(start, tuple(sorted(n for *_, lanes in used for n in lanes)), used))
     touched = access.distinct * access.nbytes
-    return Pieces(grain, tuple(pieces), 1 if constant else -(-touched // SECTOR), touched)
+    contiguous = -(-len(access.lanes) * access.nbytes // SECTOR)
+    return Pieces(grain, tuple(pieces), 1 if constant else min(contiguous, len(pieces)), touched)
 
 
 # Banks
@@ -161,11 +162,13 @@ class Cell:
 @dataclass(frozen=True)
 class Banks:
     """The wavefronts in order, each with what every bank delivers in it. `parts` is the number of parts of the warp
-    with active lanes, each of which needs at least one wavefront; `lane_wavefront` is the wavefront after which a lane
+    with active lanes, each of which needs at least one wavefront, `least` how many wavefronts its lanes would take on
+    contiguous bytes; `lane_wavefront` is the wavefront after which a lane
     has all its words."""
 
     wavefronts: tuple[Mapping[int, Cell], ...]
     parts: int
+    least: int
     lane_wavefront: Mapping[int, int]
     conflicts: Mapping[int, tuple[Cell, ...]]
     """By bank with a conflict: the distinct words that one part of the warp needs from it, for the worst part."""
@@ -184,7 +187,8 @@ def _banks(access: TracedAccess) -> Banks:
     words = max(1, access.nbytes // BANK_BYTES)
     parts: dict[int, list[tuple[int, int]]] = {}
     for lane, address in zip(access.lanes, access.addresses, strict=True):
-        parts.setdefault(lane // (WARP // words), []).append((lane, address // BANK_BYTES))
+        number = 0 if access.distinct == 1 else lane // (WARP // words)  # one address is a broadcast
+        parts.setdefault(number, []).append((lane, address // BANK_BYTES))
     wavefronts: list[Mapping[int, Cell]] = []
     lane_wavefront: dict[int, int] = {}
     conflicts: dict[int, tuple[Cell, ...]] = {}
@@ -197,7 +201,8 @@ def _banks(access: TracedAccess) -> Banks:
             cells_by_bank = {bank: cells[turn] for bank, cells in sorted(words_by_bank.items()) if turn < len(cells)}
             lane_wavefront |= {lane: len(wavefronts) for cell in cells_by_bank.values() for lane in cell.lanes}
             wavefronts.append(cells_by_bank)
-    return Banks(tuple(wavefronts), len(parts), lane_wavefront, dict(sorted(conflicts.items())))
+    least = min(len(wavefronts), -(-len(access.lanes) * access.nbytes // (BANKS * BANK_BYTES)))
+    return Banks(tuple(wavefronts), len(parts), least, lane_wavefront, dict(sorted(conflicts.items())))
 
 
 def _words_by_bank(part: Sequence[tuple[int, int]], words: int) -> dict[int, list[Cell]]:

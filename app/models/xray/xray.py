@@ -12,6 +12,7 @@ from PySide6.QtCore import QCoreApplication
 from app.base.numbers import count
 from app.base.terms import counter_name
 from app.models.xray.access_trace import WarpTrace, warp_trace
+from app.models.xray.code import CodeText, Kind
 from gpu_ops.counters import COUNTERS, FIGURES, in_order
 from gpu_ops.devices.kernel_source import compiled_with
 
@@ -157,6 +158,10 @@ class KernelView:
         for mark in marks:
             views[mark.file].marks[mark.line].append(mark)
         return marks[0]
+
+    def code(self, kind: Kind) -> CodeText:
+        """Its PTX or its machine code."""
+        return CodeText(kind, self.kernel.get("code"))
 
     @property
     def compiled_with(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypeVar, cast
 
@@ -23,7 +24,7 @@ from app.views.lazy import Lazy
 from app.views.scrolled import Scrolled
 from app.views.window.dock_sizes import DockSizes
 from app.views.window.panel_spec import DockSpec, PanelSpec
-from app.views.window.panels import DOCKS, ENLARGEABLE, PANELS
+from app.views.window.panels import DOCKS, ENLARGEABLE, OWN_KERNEL, PANELS, XRAY
 
 LAYOUT_VERSION = 4
 """Increase it when the initial docks of panels change: stored layouts with another number are ignored."""
@@ -97,6 +98,18 @@ class Docks(QObject):
 
     def __getitem__(self, spec: PanelSpec[W]) -> W:
         return cast(W, self._lazy[spec.id].content if spec.lazy else self._panels[spec.id])
+
+    def open(self, paths: Sequence[str]) -> bool:
+        """Open a single kernel or profile in its panel; nothing is launched. Returns whether the files are one of
+        these."""
+        path = paths[0] if len(paths) == 1 else ""
+        if path.endswith(".cu"):
+            self.show(OWN_KERNEL.dock)
+            self._context.own_kernel.open(path)
+        elif path.endswith(".ncu-rep"):
+            self.show(XRAY.dock)
+            self[XRAY].show_profile(path)
+        return path.endswith((".cu", ".ncu-rep"))
 
     def existing(self, spec: PanelSpec[W]) -> W | None:
         """A panel, or None where it is lazy and nobody has looked at it yet."""

@@ -53,6 +53,12 @@ def reset_params(parts: WindowParts) -> None:
     session.set_params({p.name: p.default for p in session.filter.params})
 
 
+def open_profile(parts: WindowParts) -> None:
+    """Show the X-ray, and ask for a profile to compare with."""
+    parts.docks.show(XRAY.dock)
+    parts.docks[XRAY].open_profile()
+
+
 def save(parts: WindowParts) -> None:
     """Save the result, or the difference, that was clicked last; else the last result of the whole input."""
     kept, grid = parts.pictures.looked_at.difference, parts.pictures.view.grid

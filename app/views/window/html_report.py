@@ -14,7 +14,7 @@ from app.models.experiment.steps import title_with_steps
 from app.models.files.facts import size_text
 from app.models.results.entry import Entry
 from app.views.picture_file import sheet_png
-from app.views.window.panels import SWEEP
+from app.views.window.panels import SWEEP, XRAY
 from app.views.window.window_parts import WindowParts
 
 if TYPE_CHECKING:
@@ -107,8 +107,19 @@ def _kernels(parts: WindowParts, entries: list[Entry]) -> Iterator[Kernel]:
     from gpu_ops.explaining.page_kernels import counted_kernels, plain_kernels
 
     filter, xray = parts.context.session.filter, parts.context.xray
-    counted: dict[str, Any] = {xray.content["variant"]: xray.content} if xray.state == "shown" else {}
+    counted: dict[str, Any] = {}
+    if xray.state == "shown":
+        counted = {xray.content["variant"]: _with_chosen_code(parts, xray.content)}
     for id in dict.fromkeys(entry.variant for entry in entries):
         variant = next((v for v in filter.variants if v.id == id and v.kernels), None)
         if variant is not None:
             yield from counted_kernels(counted[id]) if id in counted else plain_kernels(filter, variant)
+
+
+def _with_chosen_code(parts: WindowParts, content: dict[str, Any]) -> dict[str, Any]:
+    """An X-ray without machine code, unless the panel shows it."""
+    panel = parts.docks.existing(XRAY)
+    if panel is not None and panel.shows_machine_code:
+        return content
+    kernels = [{name: value for name, value in kernel.items() if name != "code"} for kernel in content["kernels"]]
+    return {**content, "kernels": kernels}

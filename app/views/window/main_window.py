@@ -57,7 +57,7 @@ from app.views.window.full_screen import FullScreen
 from app.views.window.handlers import open_guide, show_diagnostics
 from app.views.window.keyboard import Letters, order_focus
 from app.views.window.message_bar import MessageBar
-from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, OWN_KERNEL, SWEEP, TIMELINE, XRAY
+from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, TIMELINE, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.probing import Probing
 from app.views.window.session_link import SessionLink, ask_to_close, keep_last
@@ -281,16 +281,13 @@ class MainWindow(QMainWindow):
     def dropEvent(self, event: QDropEvent) -> None:  # noqa: N802
         if self._offer_copy(event):
             paths = [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]
-            if len(paths) == 1 and paths[0].endswith(".cu"):
-                self.open_kernel(paths[0])
-            else:
+            if not self.docks.open(paths):
                 self.context.files.drop(paths)
             self.stack.setFocus()
 
     def open_kernel(self, path: str) -> None:
         """Show the panel of kernels from elsewhere and open a file there; nothing is launched."""
-        self.docks.show(OWN_KERNEL.dock)
-        self.context.own_kernel.open(path)
+        self.docks.open([path])
 
     def _offer_copy(self, event: QDropEvent) -> bool:
         """Dropped files are read, never moved, whatever the other program proposes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
@@ -22,7 +23,8 @@ from app.base.terms import counter_name, counter_tip
 from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
 from app.controllers.xray import XRayController
-from app.models.xray.xray import KernelView, views
+from app.models.xray.code import Place
+from app.models.xray.xray import FileView, KernelView, views
 from app.views.boxes import in_column, in_row
 from app.views.code.code_tabs import CodeTabs
 from app.views.labels import buddy, named, sentence_label
@@ -30,10 +32,12 @@ from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.xray.access_view import AccessView
+from app.views.xray.code_page import CodePage
 from app.views.xray.comparison_view import ComparisonView
 from app.views.xray.edit_bar import EditBar
 from app.views.xray.editing import KernelEditing
 from app.views.xray.occupancy_view import BlockSizes
+from app.views.xray.profile_view import ProfileView
 from app.views.xray.source_tabs import SourceTabs
 from app.views.xray.text import measured, report, title
 
@@ -71,6 +75,8 @@ class XRayPanel(Squeezed):
         self.report.setOpenLinks(False)
         self.report.setFrameShape(QFrame.Shape.NoFrame)
         self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
+        self.profile = ProfileView(self)
+        self.codes = (CodePage("ptx", self), CodePage("sass", self))
         self._head = ""
         self._add_tabs()
         self._arrange()
@@ -91,6 +97,10 @@ class XRayPanel(Squeezed):
         self.tabs.addTab(self.accesses, self.tr("Addresses"))
         self.tabs.addTab(self.blocks, self.tr("Block sizes"))
         self.tabs.addTab(self.comparison, self.tr("Compare"))
+        for page, name in zip(self.codes, (self.tr("PTX"), self.tr("SASS")), strict=True):
+            self.tabs.addTab(page, name)
+        self.tabs.addTab(self.profile, self.tr("Profile"))
+        self._show_profile_tab()
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
@@ -119,12 +129,17 @@ class XRayPanel(Squeezed):
         self.again.clicked.connect(controller.again)
         self.report.anchorClicked.connect(self._follow)
         self.tabs.currentChanged.connect(self._watch)
-        self.files.line_changed.connect(self._show_accesses)
-        self.code.line_changed.connect(self._show_accesses)
+        self.files.line_changed.connect(self._show_line)
+        self.code.line_changed.connect(self._show_line)
         self.editing = KernelEditing(controller, self.code, self.edit_bar, self)
         self.edit.clicked.connect(controller.set_editing)
         controller.editing_changed.connect(self._show_editing)
         self.comparison.chosen.connect(controller.compare_with)
+        for page in self.codes:
+            page.place_chosen.connect(self._go_to_source)
+        self.profile.place_chosen.connect(self._go_to_source)
+        self.profile.closed.connect(lambda: controller.open_profile(""))
+        self.profile.open_wanted.connect(self.open_profile)
         controller.measured_changed.connect(self._show_measured)
 
     def sizeHint(self) -> QSize:  # noqa: N802
@@ -150,6 +165,11 @@ class XRayPanel(Squeezed):
     def filled(self) -> bool:
         """Whether an X-ray is shown."""
         return self._shown is not None
+
+    @property
+    def shows_machine_code(self) -> bool:
+        """Whether the machine code is in front, so that a report has it as well."""
+        return self.tabs.currentWidget() is self.codes[1]
 
     def export(self, path: str, kind: str, facts: Facts) -> None:
         """Write the whole X-ray ("json"), or a "picture" of the visible part, with these facts. Raises
@@ -244,9 +264,28 @@ class XRayPanel(Squeezed):
         if self._head != measured(self._controller.measured, self._controller.gpu):
             self._show_report()
 
+    def open_profile(self) -> None:
+        """Ask for a report of Nsight Compute and compare with it."""
+        for path in self.editing.choose(self.tr("Open a profile"), self.tr("Nsight Compute") + " (*.ncu-rep *.csv)")[
+            :1
+        ]:
+            self.show_profile(path)
+
+    def show_profile(self, path: str) -> None:
+        """Compare with this report, and show the comparison."""
+        self._controller.open_profile(path)
+        self.tabs.setCurrentWidget(self.profile)
+
+    def _show_profile_tab(self) -> None:
+        """Show the tab of a profile while there is one."""
+        self.tabs.setTabVisible(self.tabs.indexOf(self.profile), bool(self._controller.profile))
+
     def _show_comparison(self) -> None:
         self.comparison.select(self._controller.against)
+        self._show_profile_tab()
         if self._shown is not None:
+            content, path = self._controller.content, self._controller.profile
+            self.profile.show_content(content, self._kernel.name, path, self.palette())
             self.comparison.show_content(self._controller.content, self._controller.against, self.palette())
 
     # User choices
@@ -271,7 +310,10 @@ class XRayPanel(Squeezed):
         if new:
             found = next(((m.file, m.line) for m in kernel.findings if m.line), None)
             self.files.go_to(*(found or kernel.line_with_most(str(self.counters.currentData()))))
-        self._show_accesses()
+        for page, code in zip(self.codes, (kernel.code("ptx"), kernel.code("sass")), strict=True):
+            page.show_code(code)
+        self._show_line()
+        self._show_comparison()
 
     def _choose_counter(self) -> None:
         self._wanted = str(self.counters.currentData())
@@ -282,14 +324,30 @@ class XRayPanel(Squeezed):
         self.editing.show_counter(str(self.counters.currentData()))
 
     @Slot()
-    def _show_accesses(self) -> None:
-        """Show the addresses of a warp's lanes at the line of the cursor."""
+    def _show_line(self) -> None:
+        """Show the addresses of a warp's lanes at the line of the cursor, and mark its code."""
+        editing = self._controller.editing
+        view = self.editing.view if editing else self.files.file if self._kernels else None
+        if view is None:
+            return
+        line = self.editing.line if editing else self.source.textCursor().blockNumber() + 1
+        self.accesses.show_line(view.traces.get(line, ()), line)
+        for page in self.codes:
+            page.mark((view.file, line))
+
+    @Slot(object)
+    def _go_to_source(self, places: Sequence[Place]) -> None:
+        """Show the source line of a line of code: the innermost one of a file that is shown."""
+        views = {f.file: f for f in self._kernel.files}
+        found = next(((views[file], line) for file, line in places if file in views), None)
+        if found:
+            self._go_to(*found)
+
+    def _go_to(self, view: FileView, line: int) -> None:
         if self._controller.editing:
-            if view := self.editing.view:
-                self.accesses.show_line(view.traces.get(self.editing.line, ()), self.editing.line)
-        elif self._kernels:
-            line = self.source.textCursor().blockNumber() + 1
-            self.accesses.show_line(self.files.file.traces.get(line, ()), line)
+            self.code.go_to(self.editing.path_of(view), line)
+        else:
+            self.files.go_to(view.file, line)
 
     @Slot(QUrl)
     def _follow(self, link: QUrl) -> None:
@@ -298,12 +356,9 @@ class XRayPanel(Squeezed):
         if place != self.kernels.currentIndex():
             self.kernels.setCurrentIndex(place)
             self._show_kernel()
-        view = self._kernel.files[file]
-        if self._controller.editing:
-            self.code.go_to(self.editing.path_of(view), line)
-            return
-        self.files.go_to(view.file, line)
-        self.source.setFocus(Qt.FocusReason.OtherFocusReason)
+        self._go_to(self._kernel.files[file], line)
+        if not self._controller.editing:
+            self.source.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802

@@ -141,6 +141,8 @@ def _resources(kernel: KernelView) -> str:
         texts.append(text.format(share=percent(held["share"]), limiter=held["limiter"], **figures))
     else:
         texts.append(tr("occupancy: unknown for this GPU"))
+    if counted := data.get("counted_as"):
+        texts.append(counted)
     if own := kernel.without_line:
         text = tr("{count} of its instructions have no source line: the compiler added them")
         texts.append(text.format(count=count(own)))

@@ -58,6 +58,10 @@ def run(args: argparse.Namespace) -> int:
     wanted = conditions(args.gate) if args.gate else ()
     if wanted and args.device != "sim":
         raise ParamError("--gate needs the counters of a simulated GPU; leave --device out.")
+    if args.ncu:
+        raise ParamError("--ncu compares with a kernel of a filter; name the filter and its variant instead of a file.")
+    if args.show and args.device != "sim":
+        raise ParamError(f"--show {args.show} needs a simulated GPU; leave --device out, and name the GPU by --gpu.")
     try:
         simulated = not args.device.startswith("cuda")
         with within_limits(args, f"{plain(Path(args.file).name)} on {args.device}", simulated):
@@ -65,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
             if args.device.startswith("cuda"):
                 found = measure(own, args.device, args.careful)
             elif args.device == "sim":
-                found = simulate(own, args.gpu, args.counters, args.coalescing)
+                found = simulate(own, args.gpu, args.counters, args.coalescing, code=bool(args.show))
             else:
                 raise ParamError(f"--device {plain(args.device, 40)} is neither sim nor cuda:N; choose one.")
     except KernelError as error:
@@ -78,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         emit(args.json, _json(found))
     if args.json != "-":
-        print(_text(own, found))
+        print(_text(own, found, args.show))
     if found.xray is None:
         return FINE
     lines = reports(found.xray, wanted, own.file.name, args.file)
@@ -119,12 +123,12 @@ def _json(found: OwnRun) -> dict[str, Any]:
     return {"schema": "kernelscope-launch/1", "arrays": arrays, "time": times}
 
 
-def _text(own: OwnLaunch, found: OwnRun) -> str:
+def _text(own: OwnLaunch, found: OwnRun, show: str | None) -> str:
     parts = []
     if found.xray is not None:
         grid, block = ("x".join(map(str, e)) for e in (own.grid, own.block))
         parts.append(f"{own.file.name}: grid {grid}, block {block}; simulated {found.xray.architecture}")
-        parts.append(single(found.xray, explain(found.xray)))
+        parts.append(single(found.xray, explain(found.xray), show))
     if found.timing is not None:
         t = found.timing
         parts.append(

@@ -7,11 +7,12 @@ instruction of one warp, a sector 32 aligned bytes, a wavefront one pass over th
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule, transactions
+from gpu_ops.devices.sass.widths import Pieces
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import Place
@@ -24,11 +25,18 @@ Counts = defaultdict[str, float]
 
 class Counters:
     """Counts of one launch of a `grid` of blocks. `weight` is the number of batches that the current batch represents;
-    `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace."""
+    `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace. `pieces`
+    are the requests of accesses that the machine code makes in another way than the PTX, by the PTX's line."""
 
     def __init__(
-        self, code: Code, grid: tuple[int, int, int], rule: Rule = "today", recorder: Recorder | None = None
+        self,
+        code: Code,
+        grid: tuple[int, int, int],
+        rule: Rule = "today",
+        recorder: Recorder | None = None,
+        pieces: Mapping[int, Pieces] | None = None,
     ) -> None:
+        self.pieces = pieces or {}
         self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
         self.sites: dict[int, Counts] = {}
         self.runs: dict[int, Counts] = {}
@@ -57,9 +65,10 @@ class Counters:
         """Count an access to global memory; `address` does not include the site's offset."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
-        self._add(counts, f"global_{kind}_requests", requests.warps)
-        self._add(counts, f"global_{kind}_sectors", requests.sectors())
-        self._add(counts, f"global_{kind}_ideal_sectors", requests.ideal_sectors())
+        for made in self._made(requests, site):
+            self._add(counts, f"global_{kind}_requests", made.warps)
+            self._add(counts, f"global_{kind}_sectors", made.sectors())
+            self._add(counts, f"global_{kind}_ideal_sectors", made.ideal_sectors())
         self._add(counts, f"global_{kind}_threads", requests.threads)
         if kind == "atomic":
             self._collisions(counts, requests)
@@ -71,6 +80,13 @@ class Counters:
         if self.recorder is not None:
             self.recorder.note("global", lanes, site, address)
 
+    def _made(self, requests: Requests, site: Site) -> Sequence[Requests]:
+        """The requests that the machine code makes of an access."""
+        pieces = self.pieces.get(site.row)
+        if pieces is None:
+            return (requests,)
+        return [Requests(requests.lanes, requests.address, site.offset + by, nbytes) for by, nbytes in pieces]
+
     def _older(self, counts: Counts, kind: str, lanes: Lanes, site: Site, address: Array) -> None:
         rows, mask = by_warp(lanes, address.astype(np.int64, copy=False))
         number, traffic = transactions(rows + site.offset, mask, site.nbytes, self.rule)
@@ -81,10 +97,11 @@ class Counters:
         """Count an access to shared memory; `address` does not include the site's offset."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
-        wavefronts, least = requests.wavefronts()
-        self._add(counts, f"shared_{kind}_requests", requests.warps)
-        self._add(counts, "shared_wavefronts", wavefronts)
-        self._add(counts, "shared_ideal_wavefronts", least)
+        for made in self._made(requests, site):
+            wavefronts, least = made.wavefronts()
+            self._add(counts, f"shared_{kind}_requests", made.warps)
+            self._add(counts, "shared_wavefronts", wavefronts)
+            self._add(counts, "shared_ideal_wavefronts", least)
         self._add(counts, f"shared_{kind}_threads", requests.threads)
         if kind == "atomic":
             self._collisions(counts, requests)

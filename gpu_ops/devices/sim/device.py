@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import ModuleType
 from typing import Any, Literal
 
@@ -27,6 +28,8 @@ from gpu_ops.devices.launches import (
 )
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.nvrtc import nvrtc_version
+from gpu_ops.devices.sass.disassembler import machine_code
+from gpu_ops.devices.sass.widths import Pieces, access_pieces
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
@@ -90,6 +93,16 @@ class SimKernel:
         if name not in self.variables:
             raise KernelError(no_variable(self.compiled.source, name, self.variables))
         return int.from_bytes(self.variables[name].data[:8].tobytes(), "little")
+
+    @cached_property
+    def pieces(self) -> Mapping[int, Pieces] | None:
+        """The requests of accesses that the machine code makes in another way than the PTX, by the PTX's line; None
+        where there is no machine code to read."""
+        try:
+            sass = machine_code(self.compiled, self.entry.symbol)
+        except DeviceError:
+            return None
+        return access_pieces(self.loaded.program.functions[self.entry.symbol].body, sass)
 
     @property
     def resources(self) -> Mapping[str, int]:
@@ -299,7 +312,8 @@ class SimDevice:
             region = kernel.variables[symbol]
             data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
             region.data[: len(data)] = data
-        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options)
+        pieces = kernel.pieces if options.machine_code and options.counters != "off" else None
+        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, pieces)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         raise DeviceError("A simulated GPU counts; it does not measure time. Time this on a CUDA device.")

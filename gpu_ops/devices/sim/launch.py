@@ -12,6 +12,7 @@ from gpu_ops.devices.coalescing import Rule
 from gpu_ops.devices.images import Handle
 from gpu_ops.devices.limits import MOST_MULTIPROCESSORS
 from gpu_ops.devices.occupancy import is_known, occupancy
+from gpu_ops.devices.sass.widths import Pieces
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import WORKSPACE, Batch, LaunchData, reserved_from
 from gpu_ops.devices.sim.counters import Counters, totals
@@ -56,7 +57,8 @@ class Options:
     are scaled to all batches. `budget` is the maximum number of warp instructions of a launch. `reverse` runs
     everything in another order, which must not change the result; `late`, a seed, in an order that is adversarial for
     blocks that read what others publish. `coalescing` also counts the transactions of an older GPU. `tracing` records
-    every access of a few warps in the counted batches."""
+    every access of a few warps in the counted batches. `machine_code` counts accesses as the machine code makes them,
+    where it can be disassembled, and else as the PTX has them."""
 
     checks: Extent = "full"
     counters: Extent = "off"
@@ -65,12 +67,19 @@ class Options:
     late: int = 0
     coalescing: Rule = "today"
     tracing: Tracing | None = None
+    machine_code: bool = False
 
 
 def run_launch(
-    launch: Launch, loaded: LoadedKernel, memory: Memory, variables: Mapping[str, Region], options: Options
+    launch: Launch,
+    loaded: LoadedKernel,
+    memory: Memory,
+    variables: Mapping[str, Region],
+    options: Options,
+    pieces: Mapping[int, Pieces] | None = None,
 ) -> Findings:
-    """Run all blocks and report progress (`gpu_ops.progress`).
+    """Run all blocks and report progress (`gpu_ops.progress`). `pieces` are the requests of accesses that the machine
+    code makes in another way than the PTX.
 
     Raises Cancelled, and KernelError if a kernel stops itself or exceeds its budget: then its output is not valid.
     """
@@ -90,7 +99,9 @@ def run_launch(
     launch_data = LaunchData(params, symbols, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     recorder = _recorder(options, launch, table, variables, loaded)
-    counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
+    counters = None
+    if options.counters != "off":
+        counters = Counters(loaded.code, launch.grid, options.coalescing, recorder, pieces)
     signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, code.depends or code.cluster is not None)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)

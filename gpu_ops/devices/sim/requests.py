@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import gcd
+from typing import Any
 
 import numpy as np
 
@@ -99,21 +100,24 @@ class Requests:
 
     def sectors(self) -> int:
         """The 32-byte sectors that each warp touches, summed."""
-        if self.even:
-            return self.warps
-        counts = (self.rows[:, -1] >> 5) - (self.rows[:, 0] >> 5) + 1
+        return self.warps if self.even else int(self._sectors.sum()) * self.times
+
+    @cached_property
+    def _sectors(self) -> Array:
+        """The sectors of each row."""
+        counts: Array = (self.rows[:, -1] >> 5) - (self.rows[:, 0] >> 5) + 1
         if len(self._rough):
             counts[self._rough] = distinct(self.rows[self._rough] >> 5)
-        return int(counts.sum()) * self.times
+        return counts
 
     def ideal_sectors(self) -> int:
-        """The sectors that each warp would touch if its bytes were contiguous, summed."""
+        """The sectors that each warp would touch if its active lanes accessed contiguous bytes, but no more than it
+        touches, summed: as in Nsight Compute, where lanes that share an address count each."""
         if self.even:
             return self.warps
-        counts = self._distinct
-        if isinstance(counts, int):
-            return -(-counts * self.nbytes // SECTOR) * len(self.rows) * self.times
-        return int((-(-counts * self.nbytes // SECTOR)).sum()) * self.times
+        _, mask = self._raw
+        lanes = WARP if mask is None else np.count_nonzero(mask, axis=1)
+        return int(np.minimum(-(-lanes * self.nbytes // SECTOR), self._sectors).sum()) * self.times
 
     def words(self) -> int:
         """Different words of 4 bytes at which accesses of each warp begin, summed."""
@@ -121,19 +125,33 @@ class Requests:
 
     def wavefronts(self) -> tuple[int, int]:
         """The wavefronts of shared memory, and the fewest possible. 64-bit accesses are served by half-warps, 128-bit
-        ones by quarter-warps; lanes that use the same word share it."""
-        words = max(1, self.nbytes // BANK_BYTES)
-        if words == 1 and self.even:
+        ones by quarter-warps; lanes that use the same word share it, and one address of a whole warp takes one
+        wavefront. The fewest are those of contiguous bytes, as in Nsight Compute, but no more than there are."""
+        if self.even:
             return self.warps, self.warps
+        words = max(1, self.nbytes // BANK_BYTES)
+        passes = self._passes(words)
+        if words > 1:
+            passes[~self._steps.any(axis=1)] = 1
+        _, mask = self._raw
+        lanes = WARP if mask is None else np.count_nonzero(mask, axis=1)
+        least = np.minimum(-(-lanes * self.nbytes // (BANKS * BANK_BYTES)), passes)
+        return int(passes.sum()) * self.times, int(least.sum()) * self.times
+
+    def _passes(self, words: int) -> Array:
+        """The wavefronts of each row, part by part."""
         raw, mask = self._raw
         rows = raw.reshape(-1, WARP // words)
+        passes = np.zeros(len(rows), np.int64)
+        running: Any = np.ones(len(rows), np.bool_)
         if mask is not None:
             parts = mask.reshape(-1, WARP // words)
             running = parts.any(axis=1)
             rows = filled(rows[running], parts[running])
         first = rows >> 2
         spread = first if words == 1 else (first[:, :, None] + np.arange(words)).reshape(len(first), -1)
-        return int(bank_passes(spread).sum()) * self.times, len(rows) * self.times
+        passes[running] = bank_passes(spread)
+        return passes.reshape(-1, words).sum(axis=1)
 
 
 def by_warp(lanes: Lanes, array: Array) -> tuple[Array, Array | None]:

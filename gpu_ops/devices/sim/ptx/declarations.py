@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gpu_ops.devices.sim.lanes import WARP
 from gpu_ops.devices.sim.ptx.program import Imm, Link, Sym, Variable, size_of
+from gpu_ops.devices.sim.ptx.tokens import number_of
 from gpu_ops.errors import KernelError
 
 
@@ -122,16 +122,3 @@ class Declarations:
             self.next()
             return number.value
         return 0
-
-
-def number_of(token: str) -> Imm | None:
-    """An immediate, or None."""
-    if token == "WARP_SZ":
-        return Imm(WARP)
-    if not token[:1].isdigit() and not (token[:1] == "-" and token[1:2].isdigit()):
-        return None
-    if token[:2] in ("0f", "0F"):
-        return Imm(int(token[2:], 16), "f32")
-    if token[:2] in ("0d", "0D"):
-        return Imm(int(token[2:], 16), "f64")
-    return Imm(int(token.rstrip("U"), 0))

@@ -354,7 +354,8 @@ class Emitter(MemoryOperations, MatrixOperations, ClusterOperations):
         is_ordered = ordered and line.op[0] in ("ld", "st")  # atomics are "relaxed" in the newer dialect only
         waits = (self.block.number, self.line_number) in self.waits or "acquire" in line.op
         releases = bool({"release", "acq_rel"} & set(line.op))
-        self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, is_ordered, waits, releases))
+        how = (is_ordered, waits, releases, line.row)
+        self.sites.append(Site(len(self.sites), line.place, space, offset, verb, nbytes, *how))
         return f"SITES[{len(self.sites) - 1}]"
 
     def named(self, value: Any) -> str:

@@ -62,7 +62,7 @@ def _single(body: list[Line]) -> Iterator[Line]:
         count += 1
         label = f"$skip{count}"
         yield Instruction(("bra",), (Sym(label),), line.place, line.guard, not line.negated)
-        yield Instruction(line.op, line.args, line.place)
+        yield Instruction(line.op, line.args, line.place, row=line.row)
         yield Label(label)
 
 

@@ -53,13 +53,15 @@ Operand = Reg | Imm | Sym | Mem | Vec
 
 
 class Instruction(NamedTuple):
-    """One instruction. `op` is its parts ("ld", "global", "f32"); `guard` the predicate register it depends on."""
+    """One instruction. `op` is its parts ("ld", "global", "f32"); `guard` the predicate register it depends on; `row`
+    its line in the text of the PTX, 0 for one that the simulator added."""
 
     op: tuple[str, ...]
     args: tuple[Operand, ...]
     place: Place
     guard: Reg | None = None
     negated: bool = False
+    row: int = 0
 
     @property
     def name(self) -> str:
@@ -115,7 +117,8 @@ class Variable:
 
 @dataclass
 class Function:
-    """A kernel or device function. `registers` gives each register's PTX type, `cluster` the extents of a cluster."""
+    """A kernel or device function. `registers` gives each register's PTX type, `cluster` the extents of a cluster,
+    `rows` are its first and its last line in the text of the PTX."""
 
     name: str
     is_entry: bool
@@ -126,6 +129,7 @@ class Function:
     body: list[Instruction | Label | Targets | Prototype] = field(default_factory=list)
     place: Place = Place("", 0)
     cluster: tuple[int, int, int] | None = None
+    rows: tuple[int, int] = (0, 0)
 
     @property
     def prototype(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

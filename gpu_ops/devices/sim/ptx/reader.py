@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from gpu_ops.devices.nvrtc import header_folders
-from gpu_ops.devices.sim.ptx.declarations import Declarations, number_of
+from gpu_ops.devices.sim.ptx.declarations import Declarations
 from gpu_ops.devices.sim.ptx.program import (
     Function,
     Instruction,
@@ -24,17 +23,11 @@ from gpu_ops.devices.sim.ptx.program import (
     Variable,
     Vec,
 )
+from gpu_ops.devices.sim.ptx.tokens import file_name, files_of, number_of, parts_of, paths_of, tokens_of
 from gpu_ops.errors import KernelError
 from gpu_ops.progress import advance
 
-_TOKEN = re.compile(
-    r'^[ \t]*\.(?:loc|file|version|target|address_size|pragma)\b[^\n]*|"[^"]*"'
-    r"|[A-Za-z_$%.][\w$.:]*|-?0[fFdD][0-9A-Fa-f]+|-?0[xX][0-9A-Fa-f]+U?|-?\d+U?|[^\s\w]",
-    re.M,
-)
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _LOC = re.compile(r"\.loc\s+(\d+)\s+(\d+)\s+\d+(?:\s*,\s*function_name\s+([\w$]+)\s*,\s*inlined_at\s+(\d+)\s+(\d+))?")
-_FILE = re.compile(r'\.file\s+(\d+)\s+"([^"]*)"')
 
 _DIGITS = "0123456789"
 _NOT_NEEDED = {".loc", ".file", ".version", ".address_size", ".pragma", ".visible", ".weak", ".extern", ".common"}
@@ -51,23 +44,17 @@ def parse(text: str, source: str = "") -> Program:
 class _Parser(Declarations):
     def __init__(self, text: str, source: str) -> None:
         self.source = source
-        self.files = {int(n): self._file_name(path) for n, path in _FILE.findall(text)}
-        # Debug sections are not part of the program.
-        text = _COMMENT.sub("", text.split("\t.section\t")[0])
-        self.start([*_TOKEN.findall(text), ""])  # the end
-        own = [path for _, path in _FILE.findall(text) if path.startswith(header_folders())]
-        self.result = Program("", library=frozenset(map(self._file_name, own)))
+        self.files = files_of(text, source)
+        tokens, self.line_of = tokens_of(text)
+        self.start(tokens)
+        own = {path for path in paths_of(text).values() if path.startswith(header_folders())}
+        self.result = Program("", library=frozenset(file_name(path, source) for path in own))
         self.function = Function("", False)
         self.scopes: list[dict[str, str]] = []
         self.serial = 0
         self.ranges: list[dict[str, list[tuple[str, int, str, str]]]] = []
         self.place = Place("", 0)
         self.chains: dict[tuple[str, int], tuple[tuple[str, int], ...]] = {}
-
-    def _file_name(self, path: str) -> str:
-        if self.source and path.replace("\\", "/").endswith(self.source):
-            return self.source
-        return path.replace("\\", "/").rsplit("/", 1)[-1]
 
     # The file
 
@@ -92,6 +79,7 @@ class _Parser(Declarations):
 
     def _function(self, is_entry: bool) -> None:
         returns = self._params() if self.peek() == "(" else []
+        first = self.line_of(self.at)
         function = self.function = Function(self.next(), is_entry, returns=returns)
         if self.peek() == "(":
             function.params = self._params()
@@ -106,6 +94,7 @@ class _Parser(Declarations):
         while self.scopes:
             advance(0, 1)
             self._statement()
+        function.rows = first, self.line_of(self.at - 1)
 
     def _statement(self) -> None:
         token = self.next()
@@ -225,12 +214,12 @@ class _Parser(Declarations):
                 return
 
     def _instruction(self, token: str) -> None:
-        guard, negated = None, False
+        guard, negated, row = None, False, self.line_of(self.at - 1)
         if token == "@":
             negated = self.take("!")
             guard = Reg(self._lookup(self.next()))
             token = self.next()
-        op = _parts(token)
+        op = parts_of(token)
         args: list[Operand] = []
         tokens, known = self.tokens, self.scopes[-1]
         while (token := tokens[self.at]) != ";":
@@ -244,7 +233,7 @@ class _Parser(Declarations):
         self.at += 1
         if "cc" in op or op[0] in ("addc", "subc", "madc"):
             args = self._with_carry(op, args)
-        self.function.body.append(Instruction(op, tuple(args), self.place, guard, negated))
+        self.function.body.append(Instruction(op, tuple(args), self.place, guard, negated, row))
 
     def _with_carry(self, op: tuple[str, ...], args: list[Operand]) -> list[Operand]:
         """The carry as a predicate: an instruction that sets it has it as the second result, one that reads it as the
@@ -296,9 +285,3 @@ class _Parser(Declarations):
         offset = number.value if number else self._offset()
         self.expect("]")
         return Mem(base, offset)
-
-
-@lru_cache(4096)
-def _parts(name: str) -> tuple[str, ...]:
-    """The parts of an instruction's name."""
-    return tuple(name.replace("::", ".").split("."))

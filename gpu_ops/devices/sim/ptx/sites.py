@@ -12,7 +12,7 @@ class Site:
     """One instruction that accesses memory. `offset` is added to every address; `verb` is the kind of access.
     `is_ordered`: it is volatile or has a memory order, so its author expects other threads to access the same
     memory. `waits`: it acquires, or is in a loop that ends when its value changes; `releases`: it is a fence as
-    well."""
+    well. `row` is its line in the text of the PTX."""
 
     number: int
     place: Place
@@ -23,3 +23,4 @@ class Site:
     is_ordered: bool = False
     waits: bool = False
     releases: bool = False
+    row: int = 0

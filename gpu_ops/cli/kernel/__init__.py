@@ -1,0 +1,1 @@
+"""What the command line shows about one kernel next to its counts."""

@@ -1,0 +1,151 @@
+"""Reports of Nsight Compute next to the simulated counts. The profiles are of one launch on an NVIDIA H200 with Nsight
+Compute 2025.3: `kernelscope run mean1d --variant shared --sample noise --length 3000 --device cuda:0`."""
+
+from __future__ import annotations
+
+import lzma
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpu_ops import ParamError, find_filter, from_array
+from gpu_ops.cli import main
+from gpu_ops.errors import ReportError
+from gpu_ops.explaining.profiler.comparing import MOVED, KernelProfile, compare_with_profile
+from gpu_ops.explaining.profiler.reading import SECTORS, read_profile
+from gpu_ops.explaining.xray import XRay, xray
+
+FOLDER = Path(__file__).parent / "profiles"
+REPORT = FOLDER / "mean1d_shared.ncu-rep"
+
+
+def counted(length: int = 3000, architecture: str = "sm_90", variant: str = "shared") -> XRay:
+    found = find_filter("mean1d")
+    return xray(found, found.variant(variant), from_array(np.ones(length, np.float32)), {}, {}, architecture)
+
+
+@pytest.fixture(scope="module")
+def simulated() -> XRay:
+    return counted()
+
+
+def table(kind: str, folder: Path, before: str = "", after: str = "") -> Path:
+    """A table of ncu, with one text replaced."""
+    path = folder / f"{kind}.csv"
+    text = lzma.decompress((FOLDER / f"mean1d_shared-{kind}.csv.xz").read_bytes()).decode()
+    assert before in text
+    path.write_text(text.replace(before, after) if before else text)
+    return path
+
+
+def only(profiles: list[KernelProfile]) -> KernelProfile:
+    (one,) = profiles
+    return one
+
+
+def test_every_line_of_a_report_has_the_simulated_counts(simulated: XRay) -> None:
+    pytest.importorskip("ncu_report")
+    found = only(compare_with_profile(simulated, REPORT))
+    assert found.notes == () and len(found.lines) == 8 and len(found.totals) == 4
+    assert all(one.equal and not one.why for one in (*found.lines, *found.totals))
+    assert {(one.line, one.counter): one.profiled for one in found.lines}[26, "sectors"] == 490
+    (launch,) = read_profile(REPORT)
+    assert (launch.card, launch.architecture, launch.grid, launch.block) == (
+        *("NVIDIA H200", "sm_90"),
+        *((12, 1, 1), (128, 1, 1)),
+    )
+
+
+def test_a_table_of_lines_is_compared_by_line(simulated: XRay, tmp_path: Path) -> None:
+    found = only(compare_with_profile(simulated, table("lines", tmp_path)))
+    assert [one.equal for one in found.lines] == [True] * 8
+    assert found.notes == ("The profile does not say which GPU it is of, so no difference is explained.",)
+
+
+def test_a_raw_table_has_totals_alone(simulated: XRay, tmp_path: Path) -> None:
+    found = only(compare_with_profile(simulated, table("totals", tmp_path)))
+    assert found.notes == ("The profile has totals, but no lines.",) and found.lines == ()
+    assert {one.counter: one.profiled for one in found.totals if one.equal} == {
+        **{"sectors": 865, "ideal sectors": 762, "wavefronts": 575, "ideal wavefronts": 575}
+    }
+
+
+@pytest.mark.parametrize("word", ["nan", "n/a", "inf", ""])
+def test_a_counter_that_is_no_number_is_missing(simulated: XRay, tmp_path: Path, word: str) -> None:
+    found = only(compare_with_profile(simulated, table("totals", tmp_path, '"865"', f'"{word}"')))
+    assert "totals.csv has no sectors: profile with ncu --section SourceCounters." in found.notes
+    (sectors,) = [one for one in found.totals if one.counter == "sectors"]
+    assert sectors.profiled is None and not sectors.equal and not sectors.why
+
+
+def test_a_line_whose_counter_is_no_number_has_none(simulated: XRay, tmp_path: Path) -> None:
+    found = only(compare_with_profile(simulated, table("lines", tmp_path, '"490"', '"nan"')))
+    assert "lines.csv has no sectors: profile with ncu --section SourceCounters." in found.notes
+    missing = {(one.line, one.counter) for one in found.lines if one.profiled is None}
+    assert missing == {(26, "sectors"), (33, "sectors")} and all(one.equal for one in found.lines if one.profiled)
+
+
+def test_another_card_and_another_grid_are_said_and_nothing_is_explained(tmp_path: Path) -> None:
+    found = only(compare_with_profile(counted(2000, "sm_75"), table("totals", tmp_path)))
+    assert found.notes[:2] == (
+        "The profile is of NVIDIA H200 (sm_90), the simulation of sm_75: simulate sm_90.",
+        "The profile has a grid of 12 x 1 x 1, the simulation of 8 x 1 x 1: take the same input.",
+    )
+    assert not any(one.equal or one.why for one in found.totals)
+
+
+def test_a_count_that_another_line_has_is_explained_by_the_equal_total(simulated: XRay, tmp_path: Path) -> None:
+    pytest.importorskip("ncu_report")
+    lines = {place: dict(one) for (launch,) in [read_profile(REPORT)] for place, one in launch.lines.items()}
+    moved = next(place for place in lines if place[1] == 33)
+    lines[moved[0], 30] = {**lines.get((moved[0], 30), {}), SECTORS: lines[moved].pop(SECTORS)}
+    from gpu_ops.explaining.profiler import comparing, reading
+
+    (launch,) = read_profile(REPORT)
+    other = reading.ProfiledLaunch(**{**vars(launch), "lines": lines})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparing, "read_profile", lambda path: [other])
+        found = only(compare_with_profile(simulated, REPORT))
+    assert {one.line: one.why for one in found.lines if not one.equal} == {30: MOVED, 33: MOVED}
+
+
+def test_a_profile_of_another_kernel_is_refused(tmp_path: Path) -> None:
+    sentence = "totals.csv is of mean1d_shared, the X-ray of mean1d_naive; choose the variant of the profile."
+    with pytest.raises(ParamError, match=sentence):
+        compare_with_profile(counted(variant="naive"), table("totals", tmp_path))
+
+
+def test_what_is_no_profile_is_refused_in_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, content in (("a.csv", b"a,b\n1,2\n"), ("b.csv", b""), ("c.csv", b'"Line No","Source"\n"1"\n')):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ReportError, match=f"{name} .*; print one by ncu"):
+            read_profile(tmp_path / name)
+    with pytest.raises(ReportError, match=r"must end in .ncu-rep or .csv"):
+        read_profile(tmp_path / "a.txt")
+    monkeypatch.setitem(sys.modules, "ncu_report", None)
+    with pytest.raises(
+        ReportError, match=r"needs NVIDIA's module ncu_report: pip install 'kernelscope\[ncu\]'; or read"
+    ):
+        read_profile(REPORT)
+
+
+def test_a_damaged_report_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    pytest.importorskip("ncu_report")
+    for name, content in (
+        ("a.ncu-rep", b""),
+        ("b.ncu-rep", b"NVR\0" * 99),
+        ("c.ncu-rep", REPORT.read_bytes()[:99_000]),
+    ):
+        (tmp_path / name).write_bytes(content)
+        with pytest.raises(ReportError, match="cannot be read|has no kernel"):
+            read_profile(tmp_path / name)
+
+
+def test_the_command_prints_both_counts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["xray", "mean1d", "shared", "--sample", "noise", "--length", "3000", "--gpu", "sm_90"]
+    assert main([*command, "--ncu", str(table("lines", tmp_path, '"490"', '"491"'))]) == 0
+    text = capsys.readouterr().out
+    (line,) = [line for line in text.splitlines() if line.startswith("mean1d/3_shared.cu:26  sectors ")]
+    assert line.split()[2:5] == ["490", "491", "≠"] and "7 of 8 counts of lines are equal." in text

@@ -1,0 +1,141 @@
+"""The PTX and the SASS of a kernel in the X-ray panel, linked with its source both ways."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fake_engine import FakeEngine, act
+from PySide6.QtCore import QPoint, Qt, QUrl
+from xray_answers import FILE, answer, asked, content, plain, show, window_with
+
+from app.views.xray.code_page import MARK, CodePage
+from app.views.xray.panel import XRayPanel
+from gpu_ops.devices.status import DeviceStatus
+
+SIM = (DeviceStatus("sim", "simulated GPU", True),)
+CONTROL = {"label": "", "stall": 2, "yield": True, "barriers": "0 3 w1", "live": {"GPR": 7}}
+LINES = {"LDG": 2, "FADD": 3, "STG": 4}
+
+
+def coded(missing: str = "") -> dict[str, Any]:
+    """An answer with code: line 4 is inlined into by line 9 of a header, line 5 stores; 40 instructions of no line."""
+    places = [[], [["mean.cuh", 9], [FILE, 4]], [[FILE, 4]], [[FILE, 5]]]
+    ptx = [[1, "{", 0], [2, "ld.global.f32", 1], [3, "add.f32", 2], [4, "st.global.f32", 3]]
+    texts = ["LDG", *["NOP"] * 40, "FADD", "STG"]
+    sass = [{**CONTROL, "address": 16 * n, "text": t, "ptx": LINES.get(t, 1)} for n, t in enumerate(texts)]
+    code = {"architecture": "sm_75", "missing": missing, "places": places, "ptx": ptx, "sass": [] if missing else sass}
+    answer = content()
+    return {**answer, "kernels": [{**answer["kernels"][0], "code": code}]}
+
+
+@pytest.fixture
+def panel(qtbot) -> XRayPanel:
+    engine = FakeEngine()
+    window = window_with(qtbot, engine, SIM)
+    show(qtbot, window, engine, coded())
+    found = window.findChild(XRayPanel, "xrayPanel")
+    assert found is not None
+    return found
+
+
+def marked(page: CodePage) -> list[str]:
+    """The instructions that are marked, by what the table shows."""
+    last = page.model.columnCount() - 1
+    texts = [str(page.model.index(row, last).data()) for row in range(page.model.rowCount())]
+    colours = [page.model.index(row, last).data(Qt.ItemDataRole.BackgroundRole) for row in range(len(texts))]
+    assert [t.startswith(MARK) for t in texts] == [c is not None for c in colours]
+    return [text.removeprefix(MARK) for text in texts if text.startswith(MARK)]
+
+
+def test_the_code_of_the_line_at_the_cursor_is_marked_and_scrolled_to(qtbot, panel: XRayPanel) -> None:
+    ptx, sass = panel.codes
+    panel.tabs.setCurrentWidget(sass)
+    panel.files.go_to(FILE, 4)
+    assert marked(ptx) == ["ld.global.f32", "add.f32"] and marked(sass) == ["LDG", "FADD"]
+    panel.files.go_to(FILE, 5)
+    assert marked(ptx) == ["st.global.f32"] and marked(sass) == ["STG"]
+    seen = sass.table.visualRect(sass.model.index(42, 0))
+    assert seen.isValid() and sass.table.viewport().rect().contains(seen.center())
+    panel.files.go_to(FILE, 1)
+    assert marked(ptx) == marked(sass) == []
+
+
+def test_a_click_on_an_instruction_goes_to_its_source_and_stays_there(qtbot, panel: XRayPanel) -> None:
+    ptx, sass = panel.codes
+    panel.tabs.setCurrentWidget(sass)
+    panel.files.go_to(FILE, 1)
+    sass.table.scrollToTop()
+    qtbot.wait(1)
+    place = sass.table.visualRect(sass.model.index(0, 0)).center()
+    qtbot.mouseClick(sass.table.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(place))
+    assert panel.source.textCursor().blockNumber() + 1 == 4, "the header is not among the files, so its caller is shown"
+    assert sass.table.currentIndex().row() == 0 and sass.table.verticalScrollBar().value() == 0
+    assert marked(sass) == ["LDG", "FADD"] and marked(ptx) == ["ld.global.f32", "add.f32"]
+
+
+def test_each_column_says_what_it_is(panel: XRayPanel) -> None:
+    _, sass = panel.codes
+    row = [sass.model.index(0, column).data() for column in range(sass.model.columnCount())]
+    assert row[:4] == ["0000", "2y", "0 3 w1", "7"]
+    heads = [sass.model.headerData(n, Qt.Orientation.Horizontal) for n in range(5)]
+    assert heads == ["Address", "Stall", "Barriers", "Live", "Instruction"]
+    assert all(sass.model.headerData(n, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for n in range(5))
+    tip = sass.model.index(0, 4).data(Qt.ItemDataRole.ToolTipRole)
+    assert tip == f"mean.cuh:9 ← {FILE}:4\nlive registers: 7"
+
+
+def test_without_machine_code_its_page_says_why(qtbot) -> None:
+    engine = FakeEngine()
+    window = window_with(qtbot, engine, SIM)
+    show(qtbot, window, engine, coded("Machine code needs nvdisasm; install it."))
+    panel = window.findChild(XRayPanel, "xrayPanel")
+    ptx, sass = panel.codes
+    panel.tabs.setCurrentWidget(sass)
+    assert sass.sentence.text() == "Machine code needs nvdisasm; install it." and not sass.table.isVisible()
+    panel.tabs.setCurrentWidget(ptx)
+    assert ptx.table.isVisible() and ptx.model.rowCount() == 4
+
+
+PROFILED = {
+    **{"kernel": "k", "source": "k.ncu-rep", "notes": ["The profile is of another card."]},
+    "totals": [{"file": "", "line": 0, "counter": "sectors", "simulated": 900, "profiled": None, "why": ""}],
+    "lines": [
+        {"file": FILE, "line": 5, "counter": "sectors", "simulated": 12, "profiled": 14.0, "why": "<merged>"},
+        {"file": FILE, "line": 4, "counter": "sectors", "simulated": 12, "profiled": 12.0, "why": ""},
+    ],
+}
+
+
+def test_a_dropped_profile_is_asked_for_and_shown_with_links_to_its_lines(qtbot, tmp_path) -> None:
+    engine = FakeEngine()
+    window = window_with(qtbot, engine, SIM)
+    show(qtbot, window, engine, coded())
+    panel = window.findChild(XRayPanel, "xrayPanel")
+    assert window.docks.open([str(tmp_path / "k.ncu-rep")]) and not window.docks.open(["a.png"])
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile == str(tmp_path / "k.ncu-rep"))
+    answer(engine, {**coded(), "profiles": [PROFILED]})
+    assert panel.profile.isVisible() and panel.profile.file.text() == "k.ncu-rep"
+    text = plain(panel.profile.text.toPlainText())
+    assert "The profile is of another card." in text and "<merged>" in text
+    lines = [line for line in text.splitlines() if line.strip()]
+    place = lines.index("3_shared.cu:5")
+    assert lines[place + 1 : place + 3] == ["sectors", "12"] and lines[place + 3].startswith("14 ")
+    assert lines[lines.index("in all") + 3].startswith("–")
+    panel.profile.text.anchorClicked.emit(QUrl("#0"))
+    assert panel.source.textCursor().blockNumber() + 1 == 5
+    panel.profile.close_button.click()
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile == "")
+    assert not panel.tabs.isTabVisible(panel.tabs.indexOf(panel.profile))
+
+
+def test_a_profile_that_cannot_be_compared_says_why(qtbot) -> None:
+    engine = FakeEngine()
+    window = window_with(qtbot, engine, SIM)
+    show(qtbot, window, engine)
+    panel = window.findChild(XRayPanel, "xrayPanel")
+    panel.editing.choose = lambda title, kinds: ["/other.csv"] if "*.ncu-rep *.csv" in kinds else []
+    act(window, "open_profile")
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile.endswith("other.csv"))
+    answer(engine, {**coded(), "profile_reason": "other.csv is of j & k; choose another."})
+    assert panel.profile.text.toPlainText() == "other.csv is of j & k; choose another."

@@ -1,0 +1,99 @@
+"""Accesses as the machine code makes them: narrowed, split, joined and dropped ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpu_ops import find_filter
+from gpu_ops.devices.sass import disassembler
+from gpu_ops.devices.sass.listing import Control, SassLine
+from gpu_ops.devices.sass.widths import access_pieces
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.launch import Options
+from gpu_ops.devices.sim.ptx.reader import parse
+from gpu_ops.errors import DeviceError
+from gpu_ops.params import check_values
+from gpu_ops.plan import Launch, Plan
+from gpu_ops.task import Meta, Task
+
+HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(\n)\n{\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n"
+ROWS = len(HEAD.splitlines())
+"""The first access is in the line after these."""
+CONTROL = Control(1, False, (), -1, -1)
+
+
+def pieces(ptx: list[str], sass: list[tuple[int, str]]) -> dict[int, tuple[tuple[int, int], ...]]:
+    """The pieces of these instructions by their number, from 1; machine code is (number, text)."""
+    body = parse(HEAD + "".join(f"{line};\n" for line in ptx) + "ret;\n}\n").functions["k"].body
+    lines = [SassLine(16 * n, text, ROWS + number, CONTROL, {}) for n, (number, text) in enumerate(sass)]
+    return {row - ROWS: found for row, found in access_pieces(body, lines).items()}
+
+
+def load(offset: int, base: str = "%r1") -> str:
+    return f"ld.shared.f32 %f{abs(offset) // 4 % 9}, [{base}+{offset}]"
+
+
+def test_equal_accesses_and_copies_of_a_loop_stay() -> None:
+    assert pieces([load(0), load(4)], [(1, "LDS R1, [R2]"), (1, "LDS R1, [R3]"), (2, "@!P0 LDS R1, [R2+0x4]")]) == {}
+
+
+def test_neighbours_become_one_request() -> None:
+    assert pieces([load(8), load(4), load(0), load(12)], [(2, "LDS.128 R4, [R2]")]) == {
+        **{1: (), 3: (), 4: ()},
+        2: ((-4, 16),),
+    }
+    assert pieces([load(0), load(4), load(8)], [(1, "LDS.64 R4, [R2]"), (3, "LDS R6, [R2+0x8]")]) == {
+        **{1: ((0, 8),), 2: ()}
+    }
+
+
+@pytest.mark.parametrize(
+    "ptx",
+    [
+        [load(0), load(4, "%r2")],
+        [load(0), "bar.sync 0", load(4)],
+        [load(0), "add.s32 %r1, %r1, 8", load(4)],
+        [load(0), load(8)],
+    ],
+    ids=["another base", "another block", "a new base", "a gap"],
+)
+def test_others_are_not_joined(ptx: list[str]) -> None:
+    assert pieces(ptx, [(1, "LDS.64 R4, [R2]")]) == {}
+
+
+def test_a_vector_is_narrowed_or_split() -> None:
+    vector = "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%r1]"
+    assert pieces([vector], [(1, "LDG.E.64.CONSTANT R2, desc[UR4][R2.64]")]) == {1: ((0, 8),)}
+    assert pieces([vector], [(1, "LDG.E.64 R2, [R2]"), (1, "LDG.E.64 R4, [R2+0x8]")]) == {1: ((0, 8), (8, 8))}
+
+
+def test_an_access_that_is_nowhere_is_dropped() -> None:
+    assert pieces([load(0), load(4)], [(1, "LDS R4, [R2]")]) == {2: ()}
+
+
+try:
+    disassembler.program()
+    REASON = ""
+except DeviceError as error:
+    REASON = str(error)
+
+
+@pytest.mark.skipif(bool(REASON), reason=REASON or "nvdisasm is there")
+def test_a_kernel_whose_vectors_are_narrowed_is_counted_so() -> None:
+    """The scan of the mean of floats loads 16 bytes of shared memory of which the machine code takes 8."""
+    found = {}
+    for machine_code in (False, True):
+        options = Options(counters="full", machine_code=machine_code)
+        device = SimDevice("sm_90", options, assemble=True)
+        filter = find_filter("mean1d")
+        variant = filter.variant("scan")
+        params, knobs = check_values(filter.params, {}, "mean1d"), check_values(variant.knobs, {}, "scan")
+        task = Task.of(Meta("signal", (5003,), "float32"), params, knobs, device.limits)
+        plan = variant.plan(device, task.on(device.upload(np.ones(5003, np.float32))))
+        (step,) = [step for step in plan.steps if isinstance(step, Launch)]
+        found[machine_code] = device.execute(Plan((step,), plan.outputs)).counters
+        narrowed = [made for made in (step.kernel.pieces or {}).values() if made == ((0, 8),)]
+        assert narrowed
+    assert found[True]["shared_load_requests"] == found[False]["shared_load_requests"]
+    assert found[True]["shared_ideal_wavefronts"] < found[False]["shared_ideal_wavefronts"]
