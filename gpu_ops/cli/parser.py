@@ -20,6 +20,7 @@ from gpu_ops.cli import (
     outputs,
     page,
     parts,
+    predict,
     result_tables,
     timelines,
     transfers,
@@ -58,6 +59,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     for name, help in MEASURING.items():
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
     _add_xray(commands, _named_filters(argv), own_xray.is_own(list(argv)))
+    _add_predict(commands, _named_filters(argv))
     own_check.add_check(commands)
     moving = FILTERS.named(FAMILY)
     _add_timeline(commands, _named_filters(argv, moving))
@@ -253,6 +255,14 @@ def _add_flags(group: argparse._ActionsContainer, params: Iterable[Param]) -> No
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+def _add_predict(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:
+    help = "the times of variants on a GPU that need not be here, as intervals, from counts of a simulated GPU"
+    parser = commands.add_parser("predict", help=help, description=help)
+    predict.add_arguments(parser)
+    _add_input(parser)
+    _add_values(parser, filters)
 
 
 def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter], own: bool) -> None:

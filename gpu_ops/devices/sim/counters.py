@@ -12,7 +12,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule, transactions
+from gpu_ops.devices.sim.footprint import Footprint
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
+from gpu_ops.devices.sim.ptx.chains import chains
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -24,12 +26,18 @@ Counts = defaultdict[str, float]
 
 class Counters:
     """Counts of one launch of a `grid` of blocks. `weight` is the number of batches that the current batch represents;
-    `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace."""
+    `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace, a
+    `footprint` the sectors of global memory that each touches."""
 
     def __init__(
-        self, code: Code, grid: tuple[int, int, int], rule: Rule = "today", recorder: Recorder | None = None
+        self,
+        code: Code,
+        grid: tuple[int, int, int],
+        rule: Rule = "today",
+        recorder: Recorder | None = None,
+        footprint: Footprint | None = None,
     ) -> None:
-        self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
+        self.code, self.grid, self.rule, self.recorder, self.footprint = code, grid, rule, recorder, footprint
         self.sites: dict[int, Counts] = {}
         self.runs: dict[int, Counts] = {}
         self.weight = 1.0
@@ -70,6 +78,13 @@ class Counters:
             self.loads[first] = self.loads[first] + loads if first in self.loads else loads
         if self.recorder is not None:
             self.recorder.note("global", lanes, site, address)
+        if self.footprint is not None:
+            self.footprint.note(kind, lanes, site, address)
+
+    def end_batch(self) -> None:
+        """Count what follows from all accesses of the batch that has just run."""
+        if self.footprint is not None:
+            self.footprint.end_batch(self.weight)
 
     def _older(self, counts: Counts, kind: str, lanes: Lanes, site: Site, address: Array) -> None:
         rows, mask = by_warp(lanes, address.astype(np.int64, copy=False))
@@ -157,6 +172,20 @@ class Counters:
     def totals(self) -> dict[str, int]:
         """The sums over all positions."""
         return totals(self.by_place())
+
+    def costs(self) -> dict[str, int]:
+        """What the time of a launch depends on: the distinct sectors of blocks and batches, and the waits of warps."""
+        return {} if self.footprint is None else {**self.footprint.counts(), **self.waits()}
+
+    def waits(self) -> dict[str, int]:
+        """The longest chains of dependent instructions, summed over all warps: `chain_loads` of global memory and
+        `chain_cycles` of all others; and the instructions of units that are narrower than a warp."""
+        found: Counts = _nothing()
+        for numbers, chain in chains([code.block for code in self.code.blocks]):
+            executions = max(self.runs[n]["executions"] if n in self.runs else 0.0 for n in numbers)
+            for name, value in chain._asdict().items():
+                found[f"chain_{name}"] += executions * value
+        return {name: round(value) for name, value in found.items()}
 
     def block_loads(self) -> dict[str, int]:
         """Global loads by the threads of the grid's first block, of its middle block, and of its last. The middle one

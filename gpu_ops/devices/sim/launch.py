@@ -13,6 +13,7 @@ from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import Batch, LaunchData
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
+from gpu_ops.devices.sim.footprint import Footprint
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
 from gpu_ops.devices.sim.memory import MOST_UNITS, Memory, Region, Table, Track
 from gpu_ops.devices.sim.ptx.emit import Code
@@ -49,7 +50,10 @@ class Options:
     are scaled to all batches. `budget` is the maximum number of warp instructions of a launch. `reverse` runs
     everything in another order, which must not change the result; `late`, a seed, in an order that is adversarial for
     blocks that read what others publish. `coalescing` also counts the transactions of an older GPU. `tracing` records
-    every access of a few warps in the counted batches."""
+    every access of a few warps in the counted batches. With `only` a launch runs only its first and last batch and this
+    many in between, and their counts stand for all: the counts of a large grid in little time, without a result.
+    `costs` also counts what the time of a launch depends on: the distinct sectors that a block and a batch of blocks
+    touch, and the chains of dependent instructions."""
 
     checks: Extent = "full"
     counters: Extent = "off"
@@ -58,6 +62,12 @@ class Options:
     late: int = 0
     coalescing: Rule = "today"
     tracing: Tracing | None = None
+    only: int = 0
+    costs: bool = False
+
+
+class WaitingBlocks(KernelError):
+    """Blocks of a launch wait for one another, so that a few of them cannot stand for all."""
 
 
 def run_launch(
@@ -82,7 +92,10 @@ def run_launch(
     recorder = None
     if options.tracing is not None:
         recorder = Recorder(options.tracing, launch.kernel.compiled.source, table, tuple(variables.values()), names)
-    counters = None if options.counters == "off" else Counters(loaded.code, launch.grid, options.coalescing, recorder)
+    counters = None
+    if options.counters != "off":
+        footprint = Footprint() if options.costs else None
+        counters = Counters(loaded.code, launch.grid, options.coalescing, recorder, footprint)
     signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, loaded.code.depends)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
@@ -102,6 +115,8 @@ def run_launch(
         except KernelError as error:
             error.findings = tuple(findings.found)
             raise
+        if counting is not None:
+            counting.end_batch()
         done, time = done + layout.blocks, shared.time
         advance(done, blocks)
     _settle(regions)
@@ -114,7 +129,7 @@ def _count(findings: Findings, counters: Counters | None, recorder: Recorder | N
     findings.counters = counts
     if counters is not None:
         findings.by_place = counters.by_place()
-        findings.counters |= totals(findings.by_place) | counters.block_loads()
+        findings.counters |= totals(findings.by_place) | counters.block_loads() | counters.costs()
     if recorder is not None:
         findings.traces = recorder.traces()
 
@@ -165,14 +180,19 @@ class _Part:
 def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> list[_Part]:
     """All batches in the order in which they run. The sample is the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    each = _blocks_per_batch(launch, shared_bytes, loaded)
+    each = _blocks_per_batch(launch, shared_bytes, loaded, options)
     # Blocks that wait for one another run at once, and those that wait for earlier ones in order.
+    if options.only and loaded.code.spin_blocks:
+        raise WaitingBlocks(
+            f"{loaded.entry.name}: its blocks wait for one another, so that all of them must run; take a small input."
+        )
     reverse = options.reverse and not loaded.code.spin_blocks
     if reverse:  # at least two batches, so that their order can change
         each = min(each, -(-blocks // 2))
     starts = list(range(0, blocks, each))
     inner = range(1, len(starts) - 1)
-    samples = {*inner[SAMPLE_EVERY // 2 :: SAMPLE_EVERY]} or {*inner[:1]}
+    every = max(-(-len(inner) // options.only), 1) if options.only else SAMPLE_EVERY
+    samples = {*inner[every // 2 :: every]} or {*inner[:1]}
     weights = {0: 1.0, len(starts) - 1: 1.0} | {n: len(inner) / len(samples) for n in samples}
     parts = [
         _Part(
@@ -182,14 +202,16 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
             {"off": 0.0, "full": 1.0, "sample": weights.get(number, 0.0)}[options.counters],
         )
         for number, start in enumerate(starts)
+        if number in weights or not options.only
     ]
     return parts[::-1] if reverse else parts
 
 
-def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel) -> int:
+def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> int:
     threads = int(np.prod(launch.block))
     width = -(-threads // WARP) * WARP
-    each = min(BATCH_LANES, REGISTER_BYTES // (8 * loaded.code.live_registers)) // width
+    lanes = BATCH_LANES // 4 if options.only else BATCH_LANES
+    each = min(lanes, REGISTER_BYTES // (8 * loaded.code.live_registers)) // width
     if shared_bytes:
         each = min(each, BATCH_BYTES // shared_bytes)
     if loaded.local_bytes:
