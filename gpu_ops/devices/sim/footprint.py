@@ -21,8 +21,8 @@ MOST = 1 << 20
 
 
 class Footprint:
-    """Counts of one launch: `block_load_sectors` are distinct within each block, summed; `batch_load_sectors` within each
-    batch; the same of stores and atomics."""
+    """Counts of one launch: `block_load_sectors` are distinct within each block, summed; `batch_load_sectors` within
+    each batch; the same of stores and atomics."""
 
     def __init__(self) -> None:
         self._notes: defaultdict[str, list[Array]] = defaultdict(list)

@@ -1,1 +1,1 @@
-"""Predictions of kernel times on named GPUs: from counts of a simulated GPU, as intervals, with the limit that decides."""
+"""Predictions of kernel times on named GPUs: intervals that follow from counts of a simulated GPU."""

@@ -34,9 +34,9 @@ those of two parts, of a half and of the whole of this many, because they grow l
 @dataclass(frozen=True)
 class LaunchCounts:
     """One launch, or another step of a plan (`moved` bytes, and no blocks). `resident` are the blocks that fit on a
-    multiprocessor, `arrays` the bytes of all arrays that it is given, `spilled` the bytes of
-    registers that a thread keeps in local memory, `counts` those of the simulated GPU with the sectors that are distinct in a block and in a batch, and
-    the chains of dependent instructions. An `early` launch begins before the one before it has ended."""
+    multiprocessor, `arrays` the bytes of all arrays that it is given, `spilled` the bytes of registers that a thread
+    keeps in local memory. `counts` are those of the simulated GPU with what the time of a launch depends on. An `early`
+    launch begins before the one before it has ended."""
 
     kernel: str
     blocks: int = 0
