@@ -25,7 +25,7 @@ from gpu_ops.own_kernels.sources import read_kernel
 from gpu_ops.params import check_values
 from gpu_ops.running.suitable import check_type
 from gpu_ops.running.verify import full_meta
-from gpu_ops.types import Input
+from gpu_ops.types import Input, Variant
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
     parser.add_argument("variants", nargs="+", metavar="VARIANT", help="each with its time; neighbours are compared")
     parser.add_argument(
-        "--kernel", metavar="FILE.cu", help="use this kernel instead of the first one of the last variant"
+        "--kernel", metavar="FILE.cu", help="predict the last variant also with this kernel instead of its first"
     )
     parser.add_argument("--gpu", default="h100", metavar="GPU", help=f"one of {', '.join(GPUS)} (default: h100)")
     group = parser.add_argument_group("what if the GPU were another")
@@ -82,8 +82,10 @@ def run(args: argparse.Namespace) -> int:
     variants = [filter.variant(id) for id in ids]
     check_flags(args, filter, variants)
     found = []
-    for number, variant in enumerate(variants, start=1):
-        edits = {variant.kernels[0]: read_kernel(args.kernel)} if args.kernel and number == len(variants) else {}
+    jobs: list[tuple[Variant, dict[str, str]]] = [(variant, {}) for variant in variants]
+    if args.kernel and variants[-1].kernels:
+        jobs.append((variants[-1], {variants[-1].kernels[0]: read_kernel(args.kernel)}))
+    for variant, edits in jobs:
         knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
         with within_limits(args, f"{variant.id} on a simulated {gpu.architecture}"):
             counts = count_launches(filter, variant, input, params, knobs, gpu, edits)

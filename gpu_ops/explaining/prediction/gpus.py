@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from gpu_ops.devices.data_sheets import PEAKS
 from gpu_ops.devices.limits import limits_of
-from gpu_ops.errors import DeviceError
+from gpu_ops.errors import ParamError
 from gpu_ops.plan import Limits
 
 REACHED = 0.9
@@ -71,14 +71,14 @@ are published measurements, on the others estimates from these by multiprocessor
 
 
 def find_gpu(name: str) -> Gpu:
-    """The GPU with an id such as "h100", or with a model's name. Raises DeviceError."""
+    """The GPU with an id such as "h100", or with a model's name. Raises ParamError."""
     wanted = name.strip().lower().replace(" ", "")
     for gpu in GPUS.values():
         if wanted in (gpu.id, gpu.model.lower().replace(" ", "")):
             return gpu
     near = get_close_matches(wanted, list(GPUS), 1)
     hint = f" – did you mean {near[0]}?" if near else ""
-    raise DeviceError(f"There is no prediction for {name!r}; choose from {', '.join(GPUS)}{hint}")
+    raise ParamError(f"There is no prediction for {name!r}; choose from {', '.join(GPUS)}{hint}")
 
 
 def what_if(

@@ -34,40 +34,40 @@ class Fit:
     """The numbers of the model that no data sheet has, fitted to recorded times of the H200.
 
     Seconds until the `first` launch of a plan begins, from one launch to the `next`, to an `early` one, and for another
-    `step`; the shares of their roofs that `memory`, `l2`, `l1` and `shared` memory and the `issue` of instructions reach;
-    the passes of L1 for a `scattered` sector; the cycles from a `load` to its value; cycles of a scheduler for an
+    `step`; the shares of their roofs that `memory`, `l2`, `l1` and `shared` memory and the `issue` of instructions
+    reach; passes of L1 for a `scattered` sector; the cycles from a `load` to its value; cycles of a scheduler for an
     instruction of the `special` units, of `double` precision and of `integer`s; for a `collision` of atomics. Parts
     work at the same time: with a large `overlap` the busiest one alone decides."""
 
-    first: float = 3.0e-6
-    next: float = 1.7e-6
-    early: float = 0.8e-6
-    step: float = 1.5e-6
-    memory: float = 0.95
-    l2: float = 0.8
-    l1: float = 0.9
-    shared: float = 0.9
-    issue: float = 0.7
-    overlap: float = 3.5
-    scattered: float = 0.4
-    load: float = 600.0
-    chain: float = 1.0
-    special: float = 4.0
-    double: float = 4.0
-    integer: float = 0.5
+    first: float = 3.24e-6
+    next: float = 1.91e-6
+    early: float = 0.94e-6
+    step: float = 1.62e-6
+    memory: float = 0.933
+    l2: float = 0.768
+    l1: float = 1.03
+    shared: float = 0.906
+    issue: float = 1.10
+    overlap: float = 1.48
+    scattered: float = 0.857
+    load: float = 252.0
+    chain: float = 0.702
+    special: float = 1.63
+    double: float = 0.291
+    integer: float = 0.0877
     collision: float = 4.0
     kept: float = 0.3
 
 
 FIT = Fit()
-INTERVAL = 1.26
-"""An interval is from the predicted time over this to this times the predicted time."""
+INTERVAL = 1.264
+"""An interval is from the predicted time over this to this times the predicted time: 1.6 from end to end."""
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """A predicted time in seconds, `low` to `high`, and the seconds that each limit alone would take. `unknown` says why
-    there is no interval; then the terms are still right."""
+    """A predicted time in seconds, `low` to `high`, and the seconds that each limit alone would take. `unknown` says
+    why there is no interval."""
 
     gpu: Gpu
     seconds: float
@@ -97,7 +97,8 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
     for number, launch in enumerate(launches):
         start = fit.first if not number else fit.early if launch.early else fit.next
         if not launch.blocks:
-            start, own = fit.step, {"memory": launch.moved / gpu.copy}
+            start = fit.step
+            own: dict[Limit, float] = {"memory": launch.moved / gpu.copy}
         else:
             own = _terms(launch, gpu, fit, number > 0)
         unknown = unknown or _unknown(launch)
@@ -120,9 +121,12 @@ def _unknown(launch: LaunchCounts) -> str:
 
 
 def _together(terms: Mapping[Limit, float], overlap: float) -> float:
-    """The time of parts that work at the same time."""
-    most = max(terms.values())
-    return most * sum((t / most) ** overlap for t in terms.values()) ** (1 / overlap) if most else 0.0
+    """The time of parts that work at the same time. What goes through L2 to memory is one stream, as fast as its slower
+    part; the others get in each other's way."""
+    stream = max(terms["memory"], terms.get("L2", 0.0))
+    parts = [stream, *(t for name, t in terms.items() if name not in ("memory", "L2"))]
+    most = max(parts)
+    return most * sum((t / most) ** overlap for t in parts) ** (1 / overlap) if most else 0.0
 
 
 def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit, follows: bool) -> dict[Limit, float]:
@@ -137,6 +141,7 @@ def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit, follows: bool) -> dict[Limi
     passes = sum(max(of(f"global_{kind}_requests"), ideal[kind] / 4) for kind in ideal)
     passes += fit.scattered * sum(of(f"global_{kind}_sectors") - ideal[kind] for kind in ideal)
     passes += of("local_sectors") / 4 + 2 * of("texture_requests") + of("constant_words") - of("constant_requests")
+    passes = passes / fit.l1 + of("shared_wavefronts") / fit.shared + fit.collision * of("atomic_collisions")
     busy = of("warp_instructions") / fit.issue + fit.special * of("chain_special") + fit.double * of("chain_double")
     busy += fit.integer * of("chain_integer")
     waits = fit.load * of("chain_loads") + fit.chain * of("chain_cycles")
@@ -144,8 +149,7 @@ def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit, follows: bool) -> dict[Limi
     return {
         "memory": (read / gpu.read + written / gpu.copy) / fit.memory,
         "L2": SECTOR * sectors / gpu.l2 / fit.l2,
-        "L1": cycle
-        * (passes / fit.l1 + of("shared_wavefronts") / fit.shared + fit.collision * of("atomic_collisions")),
+        "L1": cycle * passes,
         "instructions": cycle * busy / SCHEDULERS,
         "latency": rounds * waits / warps / gpu.clock,
     }
@@ -154,7 +158,7 @@ def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit, follows: bool) -> dict[Limi
 def _from_memory(launch: LaunchCounts) -> tuple[float, float]:
     """The bytes that a launch reads from device memory and writes there: no more than its arrays have, because what
     blocks share is still in L2."""
-    read = SECTOR * launch.of("batch_load_sectors")
+    read = float(SECTOR * launch.of("batch_load_sectors"))
     written = SECTOR * (launch.of("batch_store_sectors") + launch.of("batch_atomic_sectors"))
     if launch.arrays:
         written = min(written, launch.arrays)
