@@ -25,6 +25,7 @@ from gpu_ops.cli import (
     transfers,
     xray,
 )
+from gpu_ops.cli.kernel import predict
 from gpu_ops.cli.kernel.listing import add_show
 from gpu_ops.cli.limits import add_limits
 from gpu_ops.cli.own import check as own_check
@@ -33,7 +34,7 @@ from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.errors import ParamError, plain
-from gpu_ops.explaining.transfers.catalogue import FAMILY, KINDS
+from gpu_ops.explaining.transfers.catalogue import FAMILY
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import CHOICES, NOISE, SAMPLES, STEPS
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE
@@ -59,6 +60,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     for name, help in MEASURING.items():
         _add_measuring(commands.add_parser(name, help=help, description=help), name, _named_filters(argv))
     _add_xray(commands, _named_filters(argv), own_xray.is_own(list(argv)))
+    _add_predict(commands, _named_filters(argv))
     own_check.add_check(commands)
     moving = FILTERS.named(FAMILY)
     _add_timeline(commands, _named_filters(argv, moving))
@@ -256,6 +258,14 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
+def _add_predict(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:
+    help = "the times of variants on a GPU that need not be here, as intervals, from counts of a simulated GPU"
+    parser = commands.add_parser("predict", help=help, description=help)
+    predict.add_arguments(parser)
+    _add_input(parser)
+    _add_values(parser, filters)
+
+
 def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter], own: bool) -> None:
     help = "a kernel's source with counters beside each line, on a simulated GPU"
     more = "xray FILE.cu --help says how to launch a kernel of your own"
@@ -321,20 +331,10 @@ def _add_transfers(commands: argparse._SubParsersAction[Parser], filters: list[F
     help = "sweeps of transfers: kinds of memory, streams × chunks, residency, registering, locked memory"
     about = "Measured on a GPU, or predicted by a model of its queues; pinning is an experiment on the host."
     parser = commands.add_parser("transfers", help=help, description=f"{help}. {about}")
-    parser.set_defaults(command=transfers.run)
-    what = "; ".join(f"{kind.id}: {kind.title}" for kind in KINDS.values())
-    parser.add_argument("sweep", choices=tuple(KINDS), metavar="SWEEP", help=what)
-    parts = "; ".join(f"{kind.id}: {', '.join(kind.parts)}" for kind in KINDS.values() if kind.parts)
-    parser.add_argument("--only", metavar="NAME", help=f"only this part – {parts}")
-    parser.add_argument("--device", metavar="DEVICE", help="cuda:N, sim or sim:sm_90 (default: a GPU where one is)")
+    transfers.add_arguments(parser)
     _add_input(parser)
     _add_values(parser, filters, knobs=False)
     models.add_model(parser)
-    parser.add_argument(
-        "--report", metavar="NAME", help="show a recorded sweep instead: of a machine such as h100, or of a FILE.json"
-    )
-    parser.add_argument("--picture", metavar="FILE", help="draw the sweep, or the part that is named, as PNG or SVG")
-    parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
 
 
 def _add_page(commands: argparse._SubParsersAction[Parser], filters: list[Filter]) -> None:

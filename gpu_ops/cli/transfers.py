@@ -37,6 +37,21 @@ BASES = {
 }
 
 
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that only this command has."""
+    parser.set_defaults(command=run)
+    what = "; ".join(f"{kind.id}: {kind.title}" for kind in KINDS.values())
+    parser.add_argument("sweep", choices=tuple(KINDS), metavar="SWEEP", help=what)
+    parts = "; ".join(f"{kind.id}: {', '.join(kind.parts)}" for kind in KINDS.values() if kind.parts)
+    parser.add_argument("--only", metavar="NAME", help=f"only this part – {parts}")
+    parser.add_argument("--device", metavar="DEVICE", help="cuda:N, sim or sim:sm_90 (default: a GPU where one is)")
+    parser.add_argument(
+        "--report", metavar="NAME", help="show a recorded sweep instead: of a machine such as h100, or of a FILE.json"
+    )
+    parser.add_argument("--picture", metavar="FILE", help="draw the sweep, or the part that is named, as PNG or SVG")
+    parser.add_argument("--json", metavar="FILE", help="write the result here as JSON; - for standard output")
+
+
 def run(args: argparse.Namespace) -> int:
     """Make the sweep that is named, and print it."""
     kind = KINDS[args.sweep]

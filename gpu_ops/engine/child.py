@@ -35,7 +35,7 @@ class Child:
         about = (theirs, warm, self._connection) if copied else (theirs, warm)
         self._process = context.Process(target=_serve, args=about, name="kernelscope-engine", daemon=True)
         try:
-            with nullcontext() if copied else safe_path():
+            with safe_path() if not copied else nullcontext():
                 self._process.start()
         except BaseException:
             self._connection.close()

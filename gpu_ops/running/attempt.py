@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -314,3 +315,13 @@ def with_bits_inverted(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def has_no_errors(run: Run) -> bool:
     """Whether no finding is an error."""
     return not any(f.severity == "error" for f in run.findings)
+
+
+def soonest_first(attempts: list[Attempt]) -> list[list[Attempt]]:
+    """Groups of attempts, each computed as a whole before its first verdict: in a window all results come before it.
+    Until this process has loaded Numba, which takes most of a second, and seconds where a loop must be compiled,
+    libraries have a group of their own, so that the first picture and its verdict need not wait for that."""
+    if "numba" in sys.modules:
+        return [attempts]
+    ready = [a for a in attempts if a.variant.library and a.device.kind == "cpu"]
+    return [group for group in (ready, [a for a in attempts if a not in ready]) if group]

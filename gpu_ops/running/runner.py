@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +22,7 @@ from gpu_ops.params import Values, check_values, with_current_names
 from gpu_ops.plan import Device, DeviceArray
 from gpu_ops.progress import finite, listening
 from gpu_ops.running import kept_plans
-from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, has_no_errors
+from gpu_ops.running.attempt import FOR_ALL, INPUT_OVERWRITTEN, Attempt, Watch, has_no_errors, soonest_first
 from gpu_ops.running.declared import mistakes
 from gpu_ops.running.device_bands import DeviceBands
 from gpu_ops.running.kept_plans import KeptPlan
@@ -47,7 +46,7 @@ def run_experiment(
 ) -> Iterator[Run]:
     """Yield the run of each pick when it is computed, again when it is verified, again with its quality where the
     input's noise-free original is known, again when it is timed. Where nothing is timed, all picks are computed before
-    the first is verified; but see `_soonest_first`.
+    the first is verified; but see `attempt.soonest_first`.
 
     A pick that its variant does not support, that does not compile, lacks its library or does not fit in memory yields
     a run with its `failure`; the others go on. Where nothing is timed, and on a GPU where the experiment limits the
@@ -64,7 +63,7 @@ def run_experiment(
     watch.total = len(attempts) * sum(steps)
     resident: dict[str, DeviceArray] = {}
     live = experiment.protocol == "none"
-    for group in _soonest_first(attempts) if live else [[attempt] for attempt in attempts]:
+    for group in soonest_first(attempts) if live else [[attempt] for attempt in attempts]:
         for attempt in group:
             watch.begin(f"preparing {attempt.name}")
             in_use = any(j.plan is not None and j.device.name == attempt.device.name for j in attempts)
@@ -80,16 +79,6 @@ def run_experiment(
             attempt.keep_plan()
         return
     yield from _time([j for j in attempts if j.computed and j.run.ok is not False], resident, watch)
-
-
-def _soonest_first(attempts: list[Attempt]) -> list[list[Attempt]]:
-    """Groups of attempts, each computed as a whole before its first verdict: in a window all results come before it.
-    Until this process has loaded Numba, which takes most of a second, and seconds where a loop must be compiled,
-    libraries have a group of their own, so that the first picture and its verdict need not wait for that."""
-    if "numba" in sys.modules:
-        return [attempts]
-    ready = [a for a in attempts if a.variant.library and a.device.kind == "cpu"]
-    return [group for group in (ready, [a for a in attempts if a not in ready]) if group]
 
 
 def _time(timed: list[Attempt], resident: Mapping[str, DeviceArray], watch: Watch) -> Iterator[Run]:

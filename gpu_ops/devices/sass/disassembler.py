@@ -83,5 +83,5 @@ def _run(command: list[str]) -> str:
         raise DeviceError(f"nvdisasm does not start ({error}); install it again: {INSTALL}.") from None
     if done.returncode:
         why = shortened(done.stderr or done.stdout) or f"exit code {done.returncode}"
-        raise DeviceError(f"nvdisasm failed: {why}; install a newer one: {INSTALL} --upgrade.")
+        raise DeviceError(f"nvdisasm failed: {why}; install a newer one: {INSTALL} -U.")
     return done.stdout

@@ -13,7 +13,9 @@ import numpy as np
 
 from gpu_ops.devices.coalescing import Rule, transactions
 from gpu_ops.devices.sass.widths import Pieces
+from gpu_ops.devices.sim.footprint import Footprint
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
+from gpu_ops.devices.sim.ptx.chains import chains
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -26,7 +28,8 @@ Counts = defaultdict[str, float]
 class Counters:
     """Counts of one launch of a `grid` of blocks. `weight` is the number of batches that the current batch represents;
     `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace. `pieces`
-    are the requests of accesses that the machine code makes in another way than the PTX, by the PTX's line."""
+    are the requests of accesses that the machine code makes in another way than the PTX, by the PTX's line; a
+    `footprint` gets the sectors of global memory that each touches."""
 
     def __init__(
         self,
@@ -35,8 +38,9 @@ class Counters:
         rule: Rule = "today",
         recorder: Recorder | None = None,
         pieces: Mapping[int, Pieces] | None = None,
+        footprint: Footprint | None = None,
     ) -> None:
-        self.pieces = pieces or {}
+        self.pieces, self.footprint = pieces or {}, footprint
         self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
         self.sites: dict[int, Counts] = {}
         self.runs: dict[int, Counts] = {}
@@ -79,6 +83,13 @@ class Counters:
             self.loads[first] = self.loads[first] + loads if first in self.loads else loads
         if self.recorder is not None:
             self.recorder.note("global", lanes, site, address)
+        if self.footprint is not None:
+            self.footprint.note(kind, lanes, site, address)
+
+    def end_batch(self) -> None:
+        """Count what follows from all accesses of the batch that has just run."""
+        if self.footprint is not None:
+            self.footprint.end_batch(self.weight)
 
     def _made(self, requests: Requests, site: Site) -> Sequence[Requests]:
         """The requests that the machine code makes of an access."""
@@ -174,6 +185,20 @@ class Counters:
     def totals(self) -> dict[str, int]:
         """The sums over all positions."""
         return totals(self.by_place())
+
+    def costs(self) -> dict[str, int]:
+        """What the time of a launch depends on: the distinct sectors of blocks and batches, and the waits of warps."""
+        return {} if self.footprint is None else {**self.footprint.counts(), **self.waits()}
+
+    def waits(self) -> dict[str, int]:
+        """The longest chains of dependent instructions, summed over all warps: `chain_loads` of global memory and
+        `chain_cycles` of all others; and the instructions of units that are narrower than a warp."""
+        found: Counts = _nothing()
+        for numbers, chain in chains([code.block for code in self.code.blocks]):
+            executions = max(self.runs[n]["executions"] if n in self.runs else 0.0 for n in numbers)
+            for name, value in chain._asdict().items():
+                found[f"chain_{name}"] += executions * value
+        return {name: round(value) for name, value in found.items()}
 
     def block_loads(self) -> dict[str, int]:
         """Global loads by the threads of the grid's first block, of its middle block, and of its last. The middle one

@@ -128,10 +128,11 @@ class SimDevice:
         memory: Memory | None = None,
         edits: Mapping[str, str] | None = None,
         assemble: bool = False,
+        limits: Limits | None = None,
     ) -> None:
         self.architecture, self.options, self._assemble = architecture, options, assemble
         self.name = "sim" if architecture == DEFAULT_ARCHITECTURE else f"sim:{architecture}"
-        self.limits: Limits = limits_of(architecture)
+        self.limits: Limits = limits or limits_of(architecture)
         self._memory = memory or Memory(self.limits.memory_bytes)
         self._edits = dict(edits or {})
         self._modules: dict[str, tuple[dict[str, Region], tuple[Any, ...]]] = {}
@@ -139,12 +140,14 @@ class SimDevice:
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> SimDevice:
         options = self.options if checks == "full" else replace(self.options, checks=checks)
-        return SimDevice(self.architecture, options, self._memory, edits, self._assemble)
+        return SimDevice(self.architecture, options, self._memory, edits, self._assemble, self.limits)
 
     def peer(self) -> SimDevice:
         """A second GPU, whose memory kernels of the first one can access as well."""
         if self._peer is None:
-            self._peer = SimDevice(self.architecture, self.options, self._memory, self._edits, self._assemble)
+            self._peer = SimDevice(
+                self.architecture, self.options, self._memory, self._edits, self._assemble, self.limits
+            )
         return self._peer
 
     def as_current(self) -> AbstractContextManager[None]:

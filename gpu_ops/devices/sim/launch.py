@@ -17,6 +17,7 @@ from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import WORKSPACE, Batch, LaunchData, reserved_from
 from gpu_ops.devices.sim.counters import Counters, totals
 from gpu_ops.devices.sim.findings import Findings
+from gpu_ops.devices.sim.footprint import Footprint
 from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout
 from gpu_ops.devices.sim.memory import MOST_UNITS, Memory, Region, Table, Track
 from gpu_ops.devices.sim.ptx.emit import Code
@@ -58,7 +59,10 @@ class Options:
     everything in another order, which must not change the result; `late`, a seed, in an order that is adversarial for
     blocks that read what others publish. `coalescing` also counts the transactions of an older GPU. `tracing` records
     every access of a few warps in the counted batches. `machine_code` counts accesses as the machine code makes them,
-    where it can be disassembled, and else as the PTX has them."""
+    where it can be disassembled, and else as the PTX has them. With `only` a launch runs only its first and last batch
+    and this many in between, whose counts represent all: those of a large grid in little time, without a result.
+    `costs` also counts what the time of a launch depends on: the distinct sectors that a block and a batch of blocks
+    touch, and the chains of dependent instructions."""
 
     checks: Extent = "full"
     counters: Extent = "off"
@@ -68,6 +72,12 @@ class Options:
     coalescing: Rule = "today"
     tracing: Tracing | None = None
     machine_code: bool = False
+    only: int = 0
+    costs: bool = False
+
+
+class WaitingBlocks(KernelError):
+    """Blocks of a launch wait for one another, so that a few of them cannot represent all."""
 
 
 def run_launch(
@@ -99,9 +109,7 @@ def run_launch(
     launch_data = LaunchData(params, symbols, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     recorder = _recorder(options, launch, table, variables, loaded)
-    counters = None
-    if options.counters != "off":
-        counters = Counters(loaded.code, launch.grid, options.coalescing, recorder, pieces)
+    counters = _counters(options, launch, loaded, recorder, pieces)
     signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, code.depends or code.cluster is not None)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
@@ -115,19 +123,40 @@ def run_launch(
         races = Races(layout, shared, findings, signals, lambda site: sites[site].place.line) if part.checks else None
         global_memory = GlobalMemory(table, findings, races)
         batch = Batch(layout, launch_data, global_memory, shared, findings, counting, meter.poll)
-        try:
-            with np.errstate(all="ignore"):
-                _scheduler(loaded.code, batch, meter, options).run()
-            if shared.clusters is not None and part.checks:
-                shared.clusters.report_ended(findings)
-        except KernelError as error:
-            error.findings = tuple(findings.found)
-            raise
+        _run_batch(_scheduler(loaded.code, batch, meter, options), shared, findings, part.checks)
+        if counting is not None:
+            counting.end_batch()
         done, time = done + layout.blocks, shared.time
         advance(done, blocks)
     _settle(regions)
     _count(findings, counters, recorder, {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed})
     return findings
+
+
+def _run_batch(scheduler: Scheduler, shared: SharedMemory, findings: Findings, checks: bool) -> None:
+    """Run a batch; an error has the findings until then."""
+    try:
+        with np.errstate(all="ignore"):
+            scheduler.run()
+        if shared.clusters is not None and checks:
+            shared.clusters.report_ended(findings)
+    except KernelError as error:
+        error.findings = tuple(findings.found)
+        raise
+
+
+def _counters(
+    options: Options,
+    launch: Launch,
+    loaded: LoadedKernel,
+    recorder: Recorder | None,
+    pieces: Mapping[int, Pieces] | None,
+) -> Counters | None:
+    """What counts the launch, or None."""
+    if options.counters == "off":
+        return None
+    footprint = Footprint() if options.costs else None
+    return Counters(loaded.code, launch.grid, options.coalescing, recorder, pieces, footprint)
 
 
 def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:
@@ -156,7 +185,7 @@ def _count(findings: Findings, counters: Counters | None, recorder: Recorder | N
     findings.counters = counts
     if counters is not None:
         findings.by_place = counters.by_place()
-        findings.counters |= totals(findings.by_place) | counters.block_loads()
+        findings.counters |= totals(findings.by_place) | counters.block_loads() | counters.costs()
     if recorder is not None:
         findings.traces = recorder.traces()
 
@@ -207,17 +236,22 @@ class _Part:
 def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> list[_Part]:
     """All batches in the order in which they run. The sample is the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    each = blocks if loaded.code.cooperative else _blocks_per_batch(launch, shared_bytes, loaded)
+    each = blocks if loaded.code.cooperative else _blocks_per_batch(launch, shared_bytes, loaded, options)
     if loaded.code.cluster:  # the blocks of a cluster run at once
         whole = _consecutive(launch.grid, loaded.code.cluster)
         each = max(1, each // whole) * whole
+    if options.only and loaded.code.spin_blocks:
+        raise WaitingBlocks(
+            f"{loaded.entry.name}: its blocks wait for one another, so that all of them must run; take a small input."
+        )
     # Blocks that wait for one another run at once, and those that wait for earlier ones in order.
     reverse = options.reverse and not loaded.code.spin_blocks and not loaded.code.cluster
     if reverse:  # at least two batches, so that their order can change
         each = min(each, -(-blocks // 2))
     starts = list(range(0, blocks, each))
     inner = range(1, len(starts) - 1)
-    samples = {*inner[SAMPLE_EVERY // 2 :: SAMPLE_EVERY]} or {*inner[:1]}
+    every = max(-(-len(inner) // options.only), 1) if options.only else SAMPLE_EVERY
+    samples = {*inner[every // 2 :: every]} or {*inner[:1]}
     weights = {0: 1.0, len(starts) - 1: 1.0} | {n: len(inner) / len(samples) for n in samples}
     parts = [
         _Part(
@@ -227,6 +261,7 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
             {"off": 0.0, "full": 1.0, "sample": weights.get(number, 0.0)}[options.counters],
         )
         for number, start in enumerate(starts)
+        if number in weights or not options.only
     ]
     return parts[::-1] if reverse else parts
 
@@ -264,10 +299,11 @@ def _check_resident(launch: Launch, loaded: LoadedKernel, shared_bytes: int) -> 
         )
 
 
-def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel) -> int:
+def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> int:
     threads = int(np.prod(launch.block))
     width = -(-threads // WARP) * WARP
-    each = min(BATCH_LANES, REGISTER_BYTES // (8 * loaded.code.live_registers)) // width
+    lanes = BATCH_LANES // 4 if options.only else BATCH_LANES
+    each = min(lanes, REGISTER_BYTES // (8 * loaded.code.live_registers)) // width
     if shared_bytes:
         each = min(each, BATCH_BYTES // shared_bytes)
     if loaded.local_bytes:

@@ -88,7 +88,7 @@ def _of_report(file: Path) -> Iterator[ProfiledLaunch]:
             for number in range(actions.num_actions()):
                 yield _of_action(actions.action_by_idx(number))
     except (RuntimeError, ValueError, AttributeError, TypeError) as error:
-        raise ReportError(f"{plain(file)} cannot be read ({plain(str(error))}); try {INSTALL} --upgrade.") from None
+        raise ReportError(f"{plain(file)} cannot be read ({plain(str(error))}); try {INSTALL} -U.") from None
 
 
 def _of_action(action: Any) -> ProfiledLaunch:

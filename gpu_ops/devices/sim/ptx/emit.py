@@ -14,13 +14,14 @@ from typing import Any, cast
 import numpy as np
 
 from gpu_ops.devices.sim.ptx import arithmetic, floating
+from gpu_ops.devices.sim.ptx.computation import NUMPY, refused
 from gpu_ops.devices.sim.ptx.emit_cluster import ClusterOperations
 from gpu_ops.devices.sim.ptx.emit_matrix import MatrixOperations
 from gpu_ops.devices.sim.ptx.emit_memory import MemoryOperations
 from gpu_ops.devices.sim.ptx.flow import Block, results
 from gpu_ops.devices.sim.ptx.inline import Flat, is_special
 from gpu_ops.devices.sim.ptx.loops import spin_blocks, waiting_lines
-from gpu_ops.devices.sim.ptx.opcodes import NUMPY, computation, refused
+from gpu_ops.devices.sim.ptx.opcodes import computation
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.progress import advance

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from gpu_ops.devices.sim.ptx.opcodes import refused
+from gpu_ops.devices.sim.ptx.computation import refused
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, size_of
 
 WAITS = ("try_wait", "test_wait")

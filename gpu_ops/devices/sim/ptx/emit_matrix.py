@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
-from gpu_ops.devices.sim.ptx.opcodes import refused
+from gpu_ops.devices.sim.ptx.computation import refused
 from gpu_ops.devices.sim.ptx.program import Instruction, Operand, Vec
 from gpu_ops.devices.sim.units.matrices import BITS, Fragment, Part
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from gpu_ops.devices.sim.atomics import OPERATIONS
+from gpu_ops.devices.sim.ptx.computation import NUMPY, refused
 from gpu_ops.devices.sim.ptx.flow import is_named, is_strong
-from gpu_ops.devices.sim.ptx.opcodes import NUMPY, refused
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, Reg, Sym, Vec, size_of
 
 SPACES = ("global", "shared", "const", "local", "param")

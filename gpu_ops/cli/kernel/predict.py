@@ -1,0 +1,160 @@
+"""predict: the times of variants on a GPU that need not be here, as intervals, with the limit that decides."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_ops.batch.choosing import knobs_of
+from gpu_ops.cli.inputs import check_flags, checked_values, current_ids, read_input
+from gpu_ops.cli.limits import add_limits, within_limits
+from gpu_ops.cli.measure import emit
+from gpu_ops.cli.tables import align, seconds
+from gpu_ops.errors import FINE
+from gpu_ops.explaining.prediction.counting import count_launches
+from gpu_ops.explaining.prediction.gpus import GPUS, Gpu, find_gpu, what_if
+from gpu_ops.explaining.prediction.model import LIMITS, Prediction, predict
+from gpu_ops.explaining.prediction.recorded import recorded_seconds
+from gpu_ops.explaining.prediction.sentences import sentences
+from gpu_ops.filters import FILTERS
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.io.steps.apply import title_of
+from gpu_ops.own_kernels.sources import read_kernel
+from gpu_ops.params import check_values
+from gpu_ops.running.suitable import check_type
+from gpu_ops.running.verify import full_meta
+from gpu_ops.types import Input, Variant
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """The prediction of a variant, and the recorded seconds of the same job on the same GPU, if there are any."""
+
+    variant: str
+    prediction: Prediction
+    recorded: float | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare all flags but those of inputs, parameters and knobs."""
+    parser.set_defaults(command=run)
+    families = ", ".join(FILTERS.families)
+    parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
+    parser.add_argument("variants", nargs="+", metavar="VARIANT", help="each with its time; neighbours are compared")
+    parser.add_argument(
+        "--kernel", metavar="FILE.cu", help="predict the last variant also with this kernel instead of its first"
+    )
+    parser.add_argument("--gpu", default="h100", metavar="GPU", help=f"one of {', '.join(GPUS)} (default: h100)")
+    group = parser.add_argument_group("what if the GPU were another")
+    group.add_argument("--bandwidth", type=_factor, default=1.0, metavar="FACTOR", help="of its memory's bandwidth")
+    group.add_argument("--l2-bandwidth", type=_factor, default=1.0, metavar="FACTOR", help="of its L2's bandwidth")
+    group.add_argument("--clock", type=_factor, default=1.0, metavar="FACTOR", help="of its clock")
+    group.add_argument("--multiprocessors", type=_number, metavar="N", help="how many it has, 1 to 1000")
+    add_limits(parser, "the simulation")
+    parser.add_argument("--json", metavar="FILE", help="write the predictions here; - for standard output")
+
+
+def _factor(text: str) -> float:
+    value = float(text)
+    if not 0.05 <= value <= 20:
+        raise argparse.ArgumentTypeError(f"{text} is no factor from 0.05 to 20")
+    return value
+
+
+def _number(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 1000:
+        raise argparse.ArgumentTypeError(f"{text} is no number from 1 to 1000")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    """Predict the time of each named variant."""
+    gpu = what_if(find_gpu(args.gpu), args.bandwidth, args.l2_bandwidth, args.multiprocessors, args.clock)
+    input = read_input(args)
+    filter = FILTERS.find(args.filter, input.kind)
+    check_type(filter, input)
+    values, params = checked_values(args, filter)
+    params = check_values(filter.params, params, filter.id)
+    ids = current_ids(args, filter, args.variants, input.meta, params)
+    variants = [filter.variant(id) for id in ids]
+    check_flags(args, filter, variants)
+    found = []
+    jobs: list[tuple[Variant, dict[str, str]]] = [(variant, {}) for variant in variants]
+    if args.kernel and variants[-1].kernels:
+        jobs.append((variants[-1], {variants[-1].kernels[0]: read_kernel(args.kernel)}))
+    for variant, edits in jobs:
+        knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
+        with within_limits(args, f"{variant.id} on a simulated {gpu.architecture}"):
+            counts = count_launches(filter, variant, input, params, knobs, gpu, edits)
+        known = gpu.measured and not edits
+        recorded = recorded_seconds(filter.id, variant.id, params, knobs, full_meta(input), gpu) if known else None
+        name = f"{variant.id}, edited" if edits else variant.id
+        found.append(Predicted(name, predict(counts, gpu), recorded))
+    if args.json is not None:
+        emit(args.json, _json(filter.id, input, params, gpu, found))
+    if args.json != "-":
+        size = INPUT_KINDS[input.kind].size_text(input.array.shape)
+        print(f"{filter.id} of {title_of(input)}, {size} {input.array.dtype.name}; predicted for {_gpu_text(gpu)}")
+        print(table(found))
+        for sentence in sentences([(p.variant, p.prediction) for p in found]):
+            print(f"  {sentence}")
+    return FINE
+
+
+def _gpu_text(gpu: Gpu) -> str:
+    source = "roofs measured" if gpu.measured else "roofs by its data sheet, not measured"
+    return f"{gpu.model}: {gpu.copy / 1e12:.3g} TB/s, {gpu.multiprocessors} multiprocessors; {source}"
+
+
+def table(found: Sequence[Predicted]) -> str:
+    """What each limit alone would take, the interval, and what was recorded, a column for each variant."""
+    rows = [["", *(p.variant for p in found)]]
+    for limit, text in LIMITS.items():
+        cells = [p.prediction.terms[limit] for p in found]
+        marks = ["◂" if p.prediction.limit == limit else " " for p in found]
+        rows.append([text, *(f"{seconds(t)} {m}" for t, m in zip(cells, marks, strict=True))])
+    rows.append(["predicted", *(f"{interval(p.prediction)}  " for p in found)])
+    if any(p.recorded is not None for p in found):
+        rows.append(["measured", *(f"{seconds(p.recorded) or 'unknown'}  " for p in found)])
+    return align(rows, frozenset(range(1, len(found) + 1)))
+
+
+def interval(prediction: Prediction) -> str:
+    """The interval of a prediction as text, or "unknown"."""
+    return "unknown" if prediction.unknown else f"{seconds(prediction.low)} to {seconds(prediction.high)}"
+
+
+def _json(filter: str, input: Input, params: Mapping[str, Any], gpu: Gpu, found: Sequence[Predicted]) -> dict[str, Any]:
+    return {
+        "schema": "kernelscope-prediction/1",
+        "filter": filter,
+        "shape": list(input.array.shape),
+        "dtype": input.array.dtype.name,
+        "params": dict(params),
+        "gpu": {
+            "id": gpu.id,
+            "model": gpu.model,
+            "architecture": gpu.architecture,
+            "measured": gpu.measured,
+            "multiprocessors": gpu.multiprocessors,
+            "clock_hz": gpu.clock,
+            "copy_bytes_s": gpu.copy,
+            "read_bytes_s": gpu.read,
+            "l2_bytes_s": gpu.l2,
+        },
+        "variants": [
+            {
+                "variant": p.variant,
+                "terms_s": dict(p.prediction.terms),
+                "limit": p.prediction.limit,
+                "low_s": None if p.prediction.unknown else p.prediction.low,
+                "high_s": None if p.prediction.unknown else p.prediction.high,
+                "unknown": p.prediction.unknown,
+                "measured_s": p.recorded,
+            }
+            for p in found
+        ],
+    }

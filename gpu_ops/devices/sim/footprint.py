@@ -1,0 +1,68 @@
+"""The distinct sectors of global memory that blocks touch: what caches can save.
+
+A sector that a block loads again can come from L1, and one that another block of the same batch has loaded from L2. So
+the sectors that are distinct within a block go to L2, and those that are distinct within a batch to DRAM.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+import numpy as np
+
+from gpu_ops.devices.sim.lanes import Array, Lanes, whole_mask
+from gpu_ops.devices.sim.ptx.sites import Site
+
+SECTOR_BITS = 5
+BLOCK_BITS = 42
+"""Bits of a sector's number; those of the block in its batch are above them."""
+MOST = 1 << 20
+"""Notes of a batch that are kept before repeated ones are dropped."""
+
+
+class Footprint:
+    """Counts of one launch: `block_load_sectors` are distinct within each block, summed; `batch_load_sectors` within
+    each batch; the same of stores and atomics."""
+
+    def __init__(self) -> None:
+        self._notes: defaultdict[str, list[Array]] = defaultdict(list)
+        self._kept: defaultdict[str, int] = defaultdict(int)
+        self._counts: defaultdict[str, float] = defaultdict(float)
+
+    def note(self, kind: str, lanes: Lanes, site: Site, address: Array) -> None:
+        """Note an access by the lanes; `address` does not include the site's offset."""
+        keys = _keys(lanes, address, site.offset)
+        self._notes[kind].append(keys)
+        self._kept[kind] += len(keys)
+        if self._kept[kind] > MOST:
+            self._notes[kind] = [np.unique(np.concatenate(self._notes[kind]))]
+            self._kept[kind] = 0
+
+    def end_batch(self, weight: float) -> None:
+        """Count the batch that has just run, which represents `weight` batches."""
+        for kind, notes in self._notes.items():
+            sectors = np.unique(np.concatenate(notes))
+            self._counts[f"block_{kind}_sectors"] += weight * len(sectors)
+            sectors &= (1 << BLOCK_BITS) - 1
+            self._counts[f"batch_{kind}_sectors"] += weight * len(np.unique(sectors))
+        self._notes.clear()
+        self._kept.clear()
+
+    def counts(self) -> dict[str, int]:
+        """The counts of all batches."""
+        return {name: round(value) for name, value in self._counts.items()}
+
+
+def _keys(lanes: Lanes, address: Array, offset: int) -> Array:
+    """The distinct (block, sector) of the running lanes, as one number each."""
+    wide = lanes.wide(address.astype(np.int64, copy=False))
+    if lanes.index is not None:
+        block, sectors = lanes.index // lanes.layout.width, (wide[0] + offset) >> SECTOR_BITS
+    else:
+        mask = np.broadcast_to(whole_mask(lanes), (lanes.layout.blocks, lanes.layout.width))
+        block = np.broadcast_to(np.arange(lanes.layout.blocks)[:, None], mask.shape)[mask]
+        sectors = (np.broadcast_to(wide, mask.shape)[mask] + offset) >> SECTOR_BITS
+    keys = sectors + (block.astype(np.int64) << BLOCK_BITS)
+    first = np.ones(len(keys), np.bool_)
+    first[1:] = keys[1:] != keys[:-1]
+    return keys[first]

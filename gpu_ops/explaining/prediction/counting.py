@@ -1,0 +1,161 @@
+"""What each launch of a variant does, counted at the full size of an input: a few batches of blocks represent all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gpu_ops.devices.occupancy import occupancy
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.launch import Options, WaitingBlocks
+from gpu_ops.errors import ParamError
+from gpu_ops.explaining.prediction.gpus import Gpu
+from gpu_ops.explaining.spills import spilled_bytes
+from gpu_ops.input_kinds import INPUT_KINDS
+from gpu_ops.params import Values, check_values
+from gpu_ops.plan import Copy, Fill, Launch, Plan, Step
+from gpu_ops.running.affordable import cut_out, part_spans
+from gpu_ops.running.declared import make_plan
+from gpu_ops.running.suitable import check_input
+from gpu_ops.running.verify import full_meta
+from gpu_ops.task import Task
+from gpu_ops.types import Filter, Input, Variant
+
+BATCHES = 2
+"""Batches of blocks between the first and the last that are counted."""
+WHOLE = 1 << 20
+"""Samples of an input whose blocks all run, where they wait for one another. Of a larger input the counts follow from
+those of two parts, of a half and of the whole of this many, because they grow linearly with the samples."""
+
+
+@dataclass(frozen=True)
+class LaunchCounts:
+    """One launch, or another step of a plan (`moved` bytes, and no blocks). `resident` are the blocks that fit on a
+    multiprocessor, `arrays` the bytes of all arrays that it is given, `spilled` the bytes of registers that a thread
+    keeps in local memory. `counts` are those of the simulated GPU with what the time of a launch depends on. An `early`
+    launch begins before the one before it has ended."""
+
+    kernel: str
+    blocks: int = 0
+    threads: int = 0
+    resident: int = 1
+    early: bool = False
+    moved: int = 0
+    arrays: int = 0
+    spilled: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def warps(self) -> int:
+        """The warps of all blocks."""
+        return self.blocks * -(-self.threads // 32)
+
+    def of(self, name: str) -> int:
+        """A count by its name; 0 where nothing was counted."""
+        return self.counts.get(name, 0)
+
+
+def count_launches(
+    filter: Filter,
+    variant: Variant,
+    input: Input,
+    params: Values,
+    knobs: Values,
+    gpu: Gpu,
+    edits: Mapping[str, str] | None = None,
+) -> tuple[LaunchCounts, ...]:
+    """Count every launch of a variant on an input of any size, as planned for a GPU.
+
+    Raises ParamError for a variant without kernels of its own or a task that it refuses, KernelError, DeviceError,
+    Cancelled.
+    """
+    if not variant.kernels:
+        kernels = ", ".join(v.id for v in filter.variants if v.kernels)
+        raise ParamError(f"{variant.id} has no kernel whose time could be predicted; choose from {kernels}.")
+    job = _Job(filter, variant, params, knobs, gpu, edits or {})
+    try:
+        return job.count(input, BATCHES)
+    except WaitingBlocks:
+        parts = [cut_out(input, spans) for spans in _parts(input)]
+        if not parts:
+            return job.count(input, 0)
+        return _extrapolated(job.count(input, None), [job.count(p, 0) for p in parts], input, parts)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A variant at its values, planned for a GPU."""
+
+    filter: Filter
+    variant: Variant
+    params: Values
+    knobs: Values
+    gpu: Gpu
+    edits: Mapping[str, str]
+
+    def count(self, input: Input, batches: int | None) -> tuple[LaunchCounts, ...]:
+        """The launches on an input, with counts of this many batches between the first and the last, of all (0), or
+        without (None)."""
+        options = Options(checks="off", counters="sample", only=batches or 0, costs=True)
+        device = SimDevice(self.gpu.architecture, options, assemble=True, limits=self.gpu.limits)
+        session = device.session(self.edits, "off")
+        params = check_values(self.filter.params, self.params, self.filter.id)
+        knobs = check_values(self.variant.knobs, self.knobs, self.variant.id)
+        task = Task.of(full_meta(input), params, knobs, session.limits)
+        check_input(self.filter, input, params)
+        reason = self.variant.refusal(task)
+        if reason:
+            raise ParamError(f"{self.variant.id} cannot do this: {reason}.")
+        plan = make_plan(self.filter, self.variant, session, task.on(session.upload(input.array)), self.edits)
+        return tuple(self._step(session, plan, step, batches is not None) for step in plan.steps)
+
+    def _step(self, session: SimDevice, plan: Plan, step: Step, runs: bool) -> LaunchCounts:
+        if not isinstance(step, Launch):
+            moved = step.target.nbytes * (2 if isinstance(step, Copy) else 1) if isinstance(step, Copy | Fill) else 0
+            return LaunchCounts(step.name, moved=moved)
+        threads, own = math.prod(step.block), step.kernel.resources
+        shared = own.get("shared_bytes", 0) + step.shared_bytes
+        held = occupancy(self.gpu.architecture, threads, own.get("registers", 0), shared, own.get("barriers", 1))
+        counts = session.execute(Plan((step,), plan.outputs)).counters if runs else {}
+        blocks = math.prod(step.grid)
+        arrays = sum(getattr(arg, "nbytes", 0) for arg in step.args if not isinstance(arg, np.generic))
+        return LaunchCounts(
+            kernel=step.kernel.name,
+            blocks=blocks,
+            threads=threads,
+            resident=max(held.blocks, 1),
+            early=step.early,
+            arrays=arrays,
+            spilled=spilled_bytes(own),
+            counts=counts,
+        )
+
+
+def _parts(input: Input) -> list[tuple[tuple[int, int], ...]]:
+    """The parts of a half and of the whole of WHOLE samples; none of an input that is no larger."""
+    if input.array.size <= WHOLE:
+        return []
+    spatial = INPUT_KINDS[input.kind].spatial(input.array.shape)
+    samples = input.array.size // math.prod(spatial)
+    parts = []
+    for size in (WHOLE // 2, WHOLE):
+        side = int((size // samples) ** (1 / len(spatial)))
+        parts.append(part_spans(input, extents=tuple(min(n, side) for n in spatial)))
+    return parts
+
+
+def _extrapolated(
+    whole: Sequence[LaunchCounts], counted: Sequence[Sequence[LaunchCounts]], input: Input, parts: Sequence[Input]
+) -> tuple[LaunchCounts, ...]:
+    """The launches of the whole input with counts that grow from the smaller part to the larger one as to the whole."""
+    first, second = (part.array.size for part in parts)
+    times = (input.array.size - first) / (second - first)
+    launches = []
+    for launch, small, large in zip(whole, *counted, strict=True):
+        names = {*small.counts, *large.counts}
+        counts = {n: max(round(small.of(n) + (large.of(n) - small.of(n)) * times), 0) for n in names}
+        launches.append(replace(launch, counts=counts))
+    return tuple(launches)

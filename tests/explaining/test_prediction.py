@@ -1,0 +1,120 @@
+"""Predicted times: the counts that they follow from, the limits that decide, and how many recorded times they hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from gpu_ops.errors import ParamError
+from gpu_ops.explaining.prediction import counting
+from gpu_ops.explaining.prediction.counting import LaunchCounts, count_launches
+from gpu_ops.explaining.prediction.gpus import GPUS, find_gpu, what_if
+from gpu_ops.explaining.prediction.model import FIT, LIMITS, predict
+from gpu_ops.explaining.prediction.sentences import sentences
+from gpu_ops.filters import find_filter
+from gpu_ops.io import sample
+
+H100 = GPUS["h100"]
+COUNTS = {
+    "batch_load_sectors": 1 << 23,
+    "block_load_sectors": 1 << 23,
+    "batch_store_sectors": 1 << 23,
+    "global_store_sectors": 1 << 23,
+    "global_load_ideal_sectors": 1 << 23,
+    "global_load_sectors": 1 << 23,
+    "global_store_ideal_sectors": 1 << 23,
+    "global_load_requests": 1 << 21,
+    "global_store_requests": 1 << 21,
+    "warp_instructions": 1 << 24,
+    "chain_loads": 1 << 21,
+    "chain_cycles": 1 << 22,
+}
+COPY = LaunchCounts("copy", 1 << 18, 256, 8, arrays=2 << 28, counts=COUNTS)
+"""A kernel that copies 256 MiB."""
+
+
+def with_counts(**counts: int) -> LaunchCounts:
+    """The copy with other counts."""
+    return replace(COPY, counts={**COUNTS, **counts})
+
+
+def test_a_copy_takes_what_the_memory_takes() -> None:
+    predicted = predict([COPY], H100)
+    assert predicted.limit == "memory"
+    assert predicted.terms["memory"] == pytest.approx((1 << 28) * (1 / H100.read + 1 / H100.copy) / FIT.memory)
+    assert predicted.terms["memory"] < predicted.seconds < 1.5 * predicted.terms["memory"] + FIT.first
+    assert predicted.low < predicted.seconds < predicted.high <= 1.6 * predicted.low
+
+
+def test_the_limit_moves_with_the_counts_and_with_the_gpu() -> None:
+    assert predict([with_counts(warp_instructions=1 << 28)], H100).limit == "instructions"
+    assert predict([with_counts(shared_wavefronts=1 << 27)], H100).limit == "L1"
+    assert predict([with_counts(block_load_sectors=1 << 26)], H100).limit == "L2"
+    assert predict([replace(with_counts(chain_loads=1 << 27), resident=1)], H100).limit == "latency"
+    assert predict([LaunchCounts("small", 1, 32)], H100).limit == "launches"
+    assert predict([COPY], what_if(H100, bandwidth=10)).limit != "memory"
+
+
+def test_more_of_anything_takes_no_less_and_a_better_gpu_no_more() -> None:
+    usual = predict([COPY], H100).seconds
+    for name in COUNTS.keys() - {"global_load_ideal_sectors", "global_store_ideal_sectors"}:
+        assert predict([with_counts(**{name: 4 * COUNTS[name]})], H100).seconds >= usual, name
+    for better in ({"bandwidth": 2.0}, {"clock": 2.0}, {"multiprocessors": 264}):
+        assert predict([COPY], what_if(H100, **better)).seconds < usual, better
+    shared = with_counts(block_load_sectors=1 << 26)
+    assert predict([shared], what_if(H100, l2=2.0)).seconds < predict([shared], H100).seconds
+    assert predict([COPY, COPY], H100).seconds > usual + FIT.next
+
+
+def test_each_launch_follows_the_one_before() -> None:
+    early = replace(COPY, early=True)
+    assert predict([COPY, early], H100).seconds < predict([COPY, COPY], H100).seconds
+    assert predict([COPY], H100).terms["launches"] == FIT.first
+
+
+def test_atomics_and_spills_make_a_time_unknown() -> None:
+    assert predict([COPY], H100).unknown == ""
+    assert "atomic operations" in predict([with_counts(global_atomic_threads=1 << 26)], H100).unknown
+    assert "atomic operations" in predict([with_counts(atomic_collisions=1 << 22)], H100).unknown
+    assert "spills" in predict([replace(COPY, spilled=16)], H100).unknown
+
+
+def test_counts_of_a_few_batches_are_those_of_all() -> None:
+    filter, image = find_filter("mean2d"), sample("noise_image", size="512x512")
+    for id in ("naive", "shared", "rows"):
+        variant = filter.variant(id)
+        (part,) = count_launches(filter, variant, image, {}, {}, H100)
+        (whole,) = counting._Job(filter, variant, {}, {}, H100, {}).count(image, 0)
+        assert (part.blocks, part.threads, part.resident) == (whole.blocks, whole.threads, whole.resident)
+        for name in COUNTS:
+            assert part.of(name) == pytest.approx(whole.of(name), rel=0.1), (id, name)
+
+
+def test_blocks_that_wait_are_counted_in_two_parts_and_extrapolated(monkeypatch: pytest.MonkeyPatch) -> None:
+    filter, signal = find_filter("reduce1d"), sample("noise", length=1 << 18)
+    whole = count_launches(filter, filter.variant("one_pass"), signal, {}, {}, H100)
+    monkeypatch.setattr(counting, "WHOLE", 1 << 17)
+    found = count_launches(filter, filter.variant("one_pass"), signal, {}, {}, H100)
+    assert [(c.kernel, c.blocks) for c in found] == [(c.kernel, c.blocks) for c in whole]
+    for name in ("global_load_sectors", "global_store_sectors", "warp_instructions", "batch_load_sectors"):
+        assert sum(c.of(name) for c in found) == pytest.approx(sum(c.of(name) for c in whole), rel=0.05), name
+
+
+def test_what_has_no_kernel_and_gpus_that_are_not_known_are_refused() -> None:
+    filter, image = find_filter("mean2d"), sample("noise_image", size="64x64")
+    with pytest.raises(ParamError, match="serial has no kernel .* choose from naive"):
+        count_launches(filter, filter.variant("serial"), image, {}, {}, H100)
+    with pytest.raises(ParamError, match="choose from t4, a100, .* did you mean h100"):
+        find_gpu("h10")
+    assert find_gpu("NVIDIA H100 80GB HBM3") is H100 and what_if(H100) is H100
+
+
+def test_sentences_name_the_limit_and_what_a_change_is_worth() -> None:
+    slow, fast = predict([with_counts(warp_instructions=1 << 28)], H100), predict([COPY], H100)
+    first, second, step = sentences([("slow", slow), ("fast", fast)])
+    assert first.startswith("slow: instructions would take") and second.startswith("fast: bytes from")
+    assert "fast is" in step and "times as fast as slow: instructions" in step
+    assert f"the limit moves from {LIMITS['instructions']} to {LIMITS['memory']}" in step
+    unknown = predict([with_counts(global_atomic_threads=1 << 26)], H100)
+    assert sentences([("a", unknown), ("b", fast)])[2] == "b against a: unknown."
