@@ -101,10 +101,7 @@ def run_launch(
     if code.cooperative:
         _check_resident(launch, loaded, shared_bytes)
         variables = {**variables, WORKSPACE: memory.region(memory.zeros(WORKSPACE_BYTES), "the grid's barrier")}
-    others = memory.others([*regions, *variables.values()])
-    table = Table([*regions, *variables.values(), *others])
-    if options.checks != "off":
-        _track(loaded, {r.name: r for r in regions} | dict(variables), others)
+    table = _table(loaded, memory, regions, variables, options)
     symbols = {name: region.low for name, region in variables.items()}
     launch_data = LaunchData(params, symbols, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
@@ -131,6 +128,16 @@ def run_launch(
     _settle(regions)
     _count(findings, counters, recorder, {"launches": 1, "blocks": blocks, "warp_instructions": meter.executed})
     return findings
+
+
+def _table(
+    loaded: LoadedKernel, memory: Memory, regions: list[Region], variables: Mapping[str, Region], options: Options
+) -> Table:
+    """All memory that a launch may reach, prepared for checks."""
+    others = memory.others([*regions, *variables.values()])
+    if options.checks != "off":
+        _track(loaded, {r.name: r for r in regions} | dict(variables), others)
+    return Table([*regions, *variables.values(), *others])
 
 
 def _run_batch(scheduler: Scheduler, shared: SharedMemory, findings: Findings, checks: bool) -> None:
