@@ -58,7 +58,10 @@ def test_counts_and_resources_are_those_of_nvrtc(
     assert main([*XRAY, str(with_nvrtc)]) == 0
     request.getfixturevalue("missing")
     assert main([*XRAY, str(without)]) == 0
-    assert json.loads(without.read_text()) == json.loads(with_nvrtc.read_text())
+    one, other = (json.loads(path.read_text()) for path in (with_nvrtc, without))
+    for xray in (one, other):  # what says why machine code was not read
+        assert xray["kernels"][0].pop("counted_as")
+    assert one == other
     assert json.loads(without.read_text())["kernels"][0]["resources"]["registers"] > 0
     capsys.readouterr()
 

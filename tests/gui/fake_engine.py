@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
+import weakref
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,8 @@ class FakeEngine(QObject):
     def __init__(self, parent: None = None, client: None = None, early: None = None) -> None:
         super().__init__()
         self.jobs, self.arrays, self.asked, self.devices = 0, {}, [], ()
-        self.held, self.folder = [], TemporaryDirectory()
+        self.held, self.folder = [], Path(mkdtemp())
+        weakref.finalize(self, shutil.rmtree, self.folder, True)
 
     def next_job(self) -> int:
         self.jobs += 1
@@ -73,7 +76,7 @@ class FakeEngine(QObject):
         return self.arrays[shared.segment]
 
     def path(self, shared: SharedArray) -> str:
-        file = Path(self.folder.name) / shared.segment
+        file = self.folder / shared.segment
         self.arrays[shared.segment].tofile(file)
         return str(file)
 

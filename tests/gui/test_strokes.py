@@ -22,7 +22,7 @@ from gpu_ops import FILTERS, find_filter, from_array
 from gpu_ops.report.sweeps import SIZE, Line
 from gpu_ops.run_key import RunKey
 
-MOST = 20
+MOST = 25
 EYES = {
     "three cones": np.eye(3),
     "no L cones": np.array([[0.152, 1.053, -0.205], [0.115, 0.786, 0.099], [-0.004, -0.048, 1.052]]),

@@ -59,7 +59,7 @@ def test_a_person_looks_at_coefficients_and_drags_their_threshold(qtbot: Any, wi
     qtbot.mouseMove(area.viewport(), QPoint(int(frame.x(513)), int(frame.box.bottom() - 2)))
     found = re.fullmatch(r"detail 1, coefficient (\d+), near sample (\d+): (.+)", view.cells["serial"].status.text())
     assert found is not None
-    index, sample, value = (float(text) for text in found.groups())
+    index, sample, value = (float(text.replace("−", "-")) for text in found.groups())
     assert abs(sample - 513) < 5 and abs(sample - 2 * index) <= 1
     detail = pywt.wavedec(pywt.data.ecg().astype(np.float64), "db4", "periodization", level=4)[-1]
     assert value == pytest.approx(detail[int(index)], rel=1e-5)

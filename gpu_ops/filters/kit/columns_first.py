@@ -1,6 +1,6 @@
 """Means of squares of integers in one pass down the image, columns before rows: the shape of a block, and its segments.
 
-kernels/include/columns_first.cuh explains them.
+kernels/box/columns_first.cuh explains them.
 """
 
 from __future__ import annotations
