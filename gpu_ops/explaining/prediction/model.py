@@ -39,22 +39,22 @@ class Fit:
     instruction of the `special` units, of `double` precision and of `integer`s; for a `collision` of atomics. Parts
     work at the same time: with a large `overlap` the busiest one alone decides."""
 
-    first: float = 3.24e-6
-    next: float = 1.91e-6
-    early: float = 0.94e-6
-    step: float = 1.62e-6
-    memory: float = 0.933
-    l2: float = 0.768
-    l1: float = 1.03
-    shared: float = 0.906
-    issue: float = 1.10
-    overlap: float = 1.48
-    scattered: float = 0.857
-    load: float = 252.0
-    chain: float = 0.702
-    special: float = 1.63
-    double: float = 0.291
-    integer: float = 0.0877
+    first: float = 3.14e-6
+    next: float = 1.86e-6
+    early: float = 0.956e-6
+    step: float = 1.70e-6
+    memory: float = 0.929
+    l2: float = 0.749
+    l1: float = 1.11
+    shared: float = 0.915
+    issue: float = 1.13
+    overlap: float = 1.53
+    scattered: float = 1.20
+    load: float = 297.0
+    chain: float = 0.510
+    special: float = 1.77
+    double: float = 0.264
+    integer: float = 0.0636
     collision: float = 4.0
     kept: float = 0.3
 
