@@ -64,7 +64,7 @@ def _levels(context: Context, parent: QWidget) -> HistogramBar:
 def _xray(context: Context, parent: QWidget) -> XRayPanel:
     from app.views.xray.panel import XRayPanel
 
-    panel, files = XRayPanel(context.xray, parent), context.files
+    panel, files = XRayPanel(context.xray, context.prediction, parent), context.files
     panel.editing.choose, panel.editing.ask_target = files.choose, files.ask_target
     panel.editing.saved.connect(files.say_written)
     panel.editing.failed.connect(files.say_not_written)
