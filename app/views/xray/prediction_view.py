@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Slot
-from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSpinBox, QWidget
 
 from app.base.nesting import bounded
-from app.base.theme import colours_of, inked
+from app.base.theme import TINT, colours_of, inked, mix
 from app.controllers.prediction import PredictionController
 from app.models.xray.predicted import BARS, Bar, Times, basis, explained, gpu_text, times
 from app.views.boxes import in_column, in_row
@@ -24,6 +24,8 @@ from gpu_ops.input_kinds import INPUT_KINDS
 LEAST, MOST = 0.05, 20.0
 """The limits of factors."""
 MOST_MULTIPROCESSORS = 1000
+LONGEST = "◂"
+"""The mark of the limit that takes longest."""
 VARIANTS = 2
 """The most variants that are shown: one, and the one that it is compared with."""
 
@@ -42,18 +44,18 @@ class TimeBar(QWidget):
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(10 * self.fontMetrics().averageCharWidth(), self.fontMetrics().height())
+        metrics = self.fontMetrics()
+        return QSize(10 * metrics.averageCharWidth(), 3 * metrics.height() // 4)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return QSize(4 * self.fontMetrics().averageCharWidth(), self.fontMetrics().height())
+        return self.sizeHint()
 
     def box(self) -> QRectF:
         """The place of the bar."""
         if self.bar is None or not self.full:
             return QRectF()
-        scale, high = (self.width() - 2) / self.full, 0.6 * self.height()
-        left, right = (1 + scale * seconds for seconds in (self.bar.low, self.bar.high))
-        return QRectF(left, (self.height() - high) / 2, max(right - left, 1.0), high)
+        left, right = ((self.width() - 1) * seconds / self.full for seconds in (self.bar.low, self.bar.high))
+        return QRectF(left, 1.0, max(right - left, 1.0), self.height() - 3.0)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         box, colours = self.box(), colours_of(self.palette())
@@ -66,9 +68,9 @@ class TimeBar(QWidget):
             "measured": colours.recorded.colour,
         }
         ink, painter = inks[self.bar.kind], QPainter(self)
-        painter.setPen(QPen(colours.grid, 1))
-        painter.drawLine(0, self.height() // 2, self.width(), self.height() // 2)
+        painter.fillRect(QRectF(0, box.center().y() - 0.5, self.width(), 1), colours.grid)
         if self.bar.kind == "predicted":
+            painter.fillRect(box, mix(self.palette().color(QPalette.ColorRole.Window), ink, TINT))
             painter.setPen(QPen(ink, 1, Qt.PenStyle.DashLine))
             painter.setBrush(QBrush(ink, Qt.BrushStyle.BDiagPattern))
             painter.drawRect(box)
@@ -77,16 +79,23 @@ class TimeBar(QWidget):
         painter.end()
 
 
+def _set_bold(label: QLabel, bold: bool) -> None:
+    font = label.font()
+    font.setBold(bold)
+    label.setFont(font)
+
+
 class TimesRow:
-    """The name, the bar and the text of one bar, in a row of a grid."""
+    """A bar below its name and its text, in two rows of a grid."""
 
     def __init__(self, name: str, parent: QWidget, grid: QGridLayout) -> None:
         row = grid.rowCount()
         self.name, self.bar, self.text = sentence_label(f"{name}.name", parent), TimeBar(parent), QLabel(parent)
-        self.text.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.widgets = self.name, self.bar, self.text
-        for column, widget in enumerate(self.widgets):
-            grid.addWidget(widget, row, column)
+        self.text.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignBottom)
+        self.widgets = self.name, self.text, self.bar
+        for column, label in enumerate((self.name, self.text)):
+            grid.addWidget(label, row, column)
+        grid.addWidget(self.bar, row + 1, 0, 1, 2)
 
     def show_bar(self, bar: Bar | None, full: float) -> None:
         """Show a bar, or nothing."""
@@ -94,14 +103,12 @@ class TimesRow:
             widget.setVisible(bar is not None)
         if bar is None:
             return
-        self.name.setText(bar.name)
+        self.name.setText(f"{bar.name} {LONGEST}" if bar.kind == "most" else bar.name)
         self.text.setText(bar.text)
         self.bar.show_bar(bar, full)
         named(self.bar, title=f"{bar.name}: {bar.text}", tip=f"{bar.name}: {bar.text}")
         for label in (self.name, self.text):
-            font = label.font()
-            font.setBold(bar.kind in ("most", "predicted", "measured"))
-            label.setFont(font)
+            _set_bold(label, bar.kind in ("predicted", "measured"))
 
 
 class VariantTimes:
@@ -109,8 +116,10 @@ class VariantTimes:
 
     def __init__(self, name: str, parent: QWidget, grid: QGridLayout) -> None:
         self.title, self.reason = sentence_label(f"{name}.title", parent), sentence_label(f"{name}.reason", parent)
-        grid.addWidget(self.title, grid.rowCount(), 0, 1, 3)
-        grid.addWidget(self.reason, grid.rowCount(), 0, 1, 3)
+        _set_bold(self.title, True)
+        self.title.setContentsMargins(0, parent.fontMetrics().height() // 2, 0, 0)
+        for label in (self.title, self.reason):
+            grid.addWidget(label, grid.rowCount(), 0, 1, 2)
         self.rows = [TimesRow(f"{name}.{number}", parent, grid) for number in range(BARS)]
 
     def show_times(self, times: Times | None, full: float) -> None:
@@ -140,9 +149,8 @@ class PredictionView(Scrolled):
         self.times = QWidget(inside)
         grid = QGridLayout(self.times)
         grid.setContentsMargins(0, 0, 0, 0)
-        grid.setVerticalSpacing(2)
-        for column, share in enumerate((2, 3, 0)):
-            grid.setColumnStretch(column, share)
+        grid.setVerticalSpacing(1)
+        grid.setColumnStretch(0, 1)
         self.variants = [VariantTimes(f"xray.prediction.{n}", self.times, grid) for n in range(VARIANTS)]
         self._arrange(inside)
         self.gpus.activated.connect(lambda place: controller.choose_gpu(self.gpus.itemData(place)))
@@ -185,6 +193,7 @@ class PredictionView(Scrolled):
         names = {"bandwidth": self.tr("Memory"), "l2": self.tr("L2"), "clock": self.tr("Clock")}
         numbers = QWidget(inside)
         flow = FlowLayout(numbers, gap=2 * gap)
+        flow.setContentsMargins(0, 0, 0, 0)
         spins = [(names[name], spin) for name, spin in self.factors.items()]
         for text, spin in (*spins, (self.tr("Multiprocessors"), self.multiprocessors)):
             pair = QWidget(numbers)
@@ -228,7 +237,10 @@ class PredictionView(Scrolled):
                 name=input.name, size=size, type=input.array.dtype, gpu=gpu.model, numbers=gpu_text(gpu)
             )
             self.what.setText(text)
-        self.sentences.setText("\n".join(explained(jobs, gpu)))
+        texts = explained(jobs, gpu)
+        if len(jobs) == 1:
+            texts.append(self.tr("Choose a variant in Compare to see its times as well."))
+        self.sentences.setText("\n".join(texts))
 
     def _show_controls(self) -> None:
         gpu = self._controller.gpu
