@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile"),
     "doctor",
-    *("xray", "timeline", "transfers"),
+    *("xray", "timeline", "transfers", "predict"),
 )
 DRAWN = "figures", "timeline", "transfers"
 """Commands that draw pictures."""

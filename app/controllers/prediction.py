@@ -47,7 +47,7 @@ class PredictionController(OnDemand):
     def __init__(self, controller: SessionController, xray: XRayController, parent: QObject | None = None) -> None:
         self._xray, self.gpu = xray, GPUS[FIRST]
         super().__init__(controller, PREDICTION, parent)
-        xray.changed.connect(self._update, Qt.ConnectionType.QueuedConnection)  # the X-ray goes first
+        xray.changed.connect(self._update, Qt.ConnectionType.QueuedConnection)
         xray.variants_changed.connect(self._update, Qt.ConnectionType.QueuedConnection)
 
     # User actions
@@ -110,6 +110,10 @@ class PredictionController(OnDemand):
 
     def _within(self, query: Query | None, other: Query | None) -> bool:
         return query is not None and query.within(other)
+
+    def _free(self) -> bool:
+        """After the X-ray, also of a text that is being edited."""
+        return super()._free() and not self._xray.pausing and self._xray.state != "waiting"
 
     def _asked(self, query: Query) -> PredictionRequest:
         about = (query.input, query.filter, query.params, query.picks, query.gpu)

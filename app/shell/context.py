@@ -10,7 +10,6 @@ from app.controllers.importing import ImportController
 from app.controllers.look import Appearance
 from app.controllers.own_kernel import OwnKernelController
 from app.controllers.playback import Playback
-from app.controllers.prediction import PredictionController
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.session import SessionController
 from app.controllers.sessions import SessionFiles
@@ -43,7 +42,6 @@ class Context:
     playback: Playback
     recorded: RecordedRuns
     xray: XRayController
-    prediction: PredictionController
     timeline: TimelineController
     reports: Callable[[], Reports]
     frames: FrameController

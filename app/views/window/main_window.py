@@ -17,7 +17,6 @@ from app.controllers.importing import ImportController
 from app.controllers.look import Appearance
 from app.controllers.own_kernel import OwnKernelController
 from app.controllers.playback import Playback
-from app.controllers.prediction import PredictionController
 from app.controllers.recorded import SUBJECT as RECORDED
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.refusal import InputRefusal
@@ -101,7 +100,6 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
         importing = ImportController(controller, settings, self)
-        xray = XRayController(controller, self)
         self.context = context = Context(
             controller,
             importing,
@@ -113,8 +111,7 @@ class MainWindow(QMainWindow):
             Files(self, controller, importing, messages, settings, chooser, target),
             Playback(controller, parent=self),
             RecordedRuns(controller.session, controller.results, _recorded_reports, self),
-            xray,
-            PredictionController(controller, xray, self),
+            XRayController(controller, self),
             TimelineController(controller, self),
             _recorded_reports,
             FrameController(controller, self),
