@@ -83,6 +83,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "doctor": ("--skip-roofs",),
     "xray": ("mean1d", "naive", "--sample", "noise", "--length", "64"),
     "timeline": ("transfer", "streams", "--sample", "noise", "--length", "64", "--trace", "trace.json"),
+    "predict": ("mean1d", "naive", "--sample", "noise", "--length", "64", "--json", "times.json"),
     "transfers": ("registering", "--h2d", "12", "--d2h", "12", "--kernel-rate", "400", "--json", "sweep.json"),
 }
 WINDOW = ("a.tif", "--variant", "serial", "--screenshot", "w.png")

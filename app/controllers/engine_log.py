@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Slot
 from app.base.worker import Engine
 from app.models.log import Log
 from gpu_ops import step_words
-from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import ContractRequest, PredictionRequest, XRayRequest
 from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
@@ -124,6 +124,14 @@ def _xray(request: XRayRequest) -> str:
     return f"X-ray of {job}{beside} on {gpu}; {_array(request.input)}"
 
 
+def _prediction(request: PredictionRequest) -> str:
+    picks = ", ".join(
+        f"{p.variant}{_values(p.knobs)}{f', edited {hash_of_edits(p.edits)}' if p.edits else ''}" for p in request.picks
+    )
+    job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
+    return f"counts of launches on {request.gpu}: {job}; {picks}"
+
+
 def _timelines(request: TimelinesRequest) -> str:
     picks = ", ".join(f"{p.variant} on {p.device}{_values(p.knobs)}" for p in request.picks)
     job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
@@ -171,6 +179,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     RunRequest: _run,
     XRayRequest: _xray,
     ContractRequest: lambda r: f"contract of {r.filter} {r.pick.variant}, edited, on {r.pick.device}",
+    PredictionRequest: _prediction,
     TimelinesRequest: _timelines,
     TransfersRequest: _transfers,
     SaveRequest: _save,

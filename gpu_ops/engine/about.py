@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import ContractRequest, PredictionRequest, XRayRequest
 from gpu_ops.engine.messages import (
     Answer,
     CancelRequest,
@@ -48,6 +48,8 @@ def activity(request: Request) -> str:
             return f"profiled {request.pick.variant}{beside} of {request.filter}"
         case ContractRequest():
             return f"checked an edited {request.pick.variant} of {request.filter}"
+        case PredictionRequest():
+            return f"counted launches of {request.filter} for {request.gpu}"
         case TimelinesRequest():
             return f"drew timelines of {request.filter}"
         case TransfersRequest():
@@ -64,7 +66,7 @@ def activity(request: Request) -> str:
 
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request refers to."""
-    if isinstance(request, StepsRequest | RunRequest | XRayRequest | TimelinesRequest):
+    if isinstance(request, StepsRequest | RunRequest | XRayRequest | PredictionRequest | TimelinesRequest):
         yield from request.input.segments
     elif isinstance(request, TransfersRequest):
         yield from request.input.segments if request.input else ()

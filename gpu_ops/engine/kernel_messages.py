@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpu_ops.engine.shared import SharedInput
+from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.types import Pick
 
 
@@ -38,6 +39,38 @@ class XRayAnswer:
 
     job: int
     content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PredictionRequest:
+    """Count what the launches of each pick do on the whole input, as planned for a GPU by its id, such as "h100",
+    whatever the pick's device. The window predicts times from the counts."""
+
+    job: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    picks: tuple[Pick, ...]
+    gpu: str
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The launches of one pick, or the `reason` why there are none; `recorded` are the seconds of the same job on the
+    same GPU, if there are any."""
+
+    launches: tuple[LaunchCounts, ...] = ()
+    reason: str = ""
+    recorded: float | None = None
+
+
+@dataclass(frozen=True)
+class PredictionAnswer:
+    """The answer to PredictionRequest: what was `counted`, in the order of the picks."""
+
+    job: int
+    gpu: str
+    counted: tuple[Counted, ...]
 
 
 @dataclass(frozen=True)

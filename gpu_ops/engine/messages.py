@@ -10,7 +10,14 @@ from typing import Any, Literal
 
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.kernel_messages import ContractAnswer, ContractRequest, XRayAnswer, XRayRequest
+from gpu_ops.engine.kernel_messages import (
+    ContractAnswer,
+    ContractRequest,
+    PredictionAnswer,
+    PredictionRequest,
+    XRayAnswer,
+    XRayRequest,
+)
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.explaining.spans import Rates, Timeline
 from gpu_ops.explaining.transfers.sweep import TransferSweep
@@ -367,9 +374,9 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-Look = XRayRequest | ContractRequest | TimelinesRequest | TransfersRequest | DoctorRequest
+Look = XRayRequest | ContractRequest | PredictionRequest | TimelinesRequest | TransfersRequest | DoctorRequest
 Job = Read | Look | RunRequest | SaveRequest | FramesRequest
 Request = Job | CancelRequest
 Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
-Found = XRayAnswer | ContractAnswer | TimelinesAnswer | TransfersAnswer | DoctorAnswer
+Found = XRayAnswer | ContractAnswer | PredictionAnswer | TimelinesAnswer | TransfersAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Found | Finished | Failed

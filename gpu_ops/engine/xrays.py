@@ -1,4 +1,4 @@
-"""The engine's answers about kernels, shipped and edited: X-rays, and the filter's contract."""
+"""The engine's answers about kernels, shipped and edited: X-rays, counts for predicted times, the filter's contract."""
 
 from __future__ import annotations
 
@@ -9,17 +9,30 @@ from typing import Any
 
 from gpu_ops.engine.edits import limits_of_edits
 from gpu_ops.engine.job_channel import JobChannel
-from gpu_ops.engine.kernel_messages import ContractAnswer, ContractRequest, XRayAnswer, XRayRequest
+from gpu_ops.engine.kernel_messages import (
+    ContractAnswer,
+    ContractRequest,
+    Counted,
+    PredictionAnswer,
+    PredictionRequest,
+    XRayAnswer,
+    XRayRequest,
+)
 from gpu_ops.errors import KernelError, KernelscopeError
 from gpu_ops.explaining import comparison
+from gpu_ops.explaining.prediction.counting import count_launches
+from gpu_ops.explaining.prediction.gpus import Gpu, find_gpu
+from gpu_ops.explaining.prediction.recorded import recorded_seconds
 from gpu_ops.explaining.profiler.comparing import compare_with_profile, profile_dict
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.own_kernels.checking import hold
+from gpu_ops.params import check_values
 from gpu_ops.progress import Limit, limited, stage
-from gpu_ops.running.attempt import named
-from gpu_ops.types import Input, Pick
+from gpu_ops.running.attempt import FOR_ALL, named
+from gpu_ops.running.verify import full_meta
+from gpu_ops.types import Filter, Input, Pick
 
 SECONDS, MEMORY = 30.0, 2 << 30
 """The limits of each case of a contract."""
@@ -109,6 +122,38 @@ def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Inp
     except KernelscopeError as error:
         title = FILTERS.find(request.filter).variant(against.variant).title
         return {"before": {"variant": against.variant, "title": title}, "reason": str(error)}
+
+
+# Predicted times
+
+
+def answer_prediction(channel: JobChannel, request: PredictionRequest) -> None:
+    """Count the launches of every pick; one that cannot be counted does not affect the others. Raises ParamError for
+    an unknown GPU, Cancelled."""
+    whole, filter, gpu = channel.input(request.input), FILTERS.find(request.filter), find_gpu(request.gpu)
+    counted = []
+    for place, pick in enumerate(request.picks):
+        title = filter.variant(pick.variant).title
+        channel.announce(f"counting {title}{', edited,' if pick.edits else ''} for {gpu.model}")
+        try:
+            with stage(place, len(request.picks)):
+                counted.append(_counted(filter, pick, whole, request, gpu))
+        except FOR_ALL:
+            raise
+        except KernelscopeError as error:
+            counted.append(Counted(reason=str(error)))
+    channel.send(PredictionAnswer(request.job, gpu.id, tuple(counted)))
+
+
+def _counted(filter: Filter, pick: Pick, whole: Input, request: PredictionRequest, gpu: Gpu) -> Counted:
+    variant = filter.variant(pick.variant)
+    params = check_values(filter.params, request.params, filter.id)
+    knobs = check_values(variant.knobs, pick.knobs, variant.id)
+    with limits_of_edits(pick):
+        launches = count_launches(filter, variant, whole, params, knobs, gpu, pick.edits)
+    known = gpu.measured and not pick.edits
+    job = (filter.id, variant.id, params, knobs, full_meta(whole), gpu)
+    return Counted(launches, recorded=recorded_seconds(*job) if known else None)
 
 
 # The contract

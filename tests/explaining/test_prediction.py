@@ -8,8 +8,9 @@ import pytest
 
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.prediction import counting
-from gpu_ops.explaining.prediction.counting import LaunchCounts, count_launches
+from gpu_ops.explaining.prediction.counting import count_launches
 from gpu_ops.explaining.prediction.gpus import GPUS, find_gpu, what_if
+from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.explaining.prediction.model import FIT, LIMITS, predict
 from gpu_ops.explaining.prediction.sentences import sentences
 from gpu_ops.filters import find_filter

@@ -62,9 +62,11 @@ def _levels(context: Context, parent: QWidget) -> HistogramBar:
 
 
 def _xray(context: Context, parent: QWidget) -> XRayPanel:
+    from app.controllers.prediction import PredictionController  # with the model of times, at first use
     from app.views.xray.panel import XRayPanel
 
-    panel, files = XRayPanel(context.xray, parent), context.files
+    prediction = PredictionController(context.controller, context.xray, context.xray)
+    panel, files = XRayPanel(context.xray, prediction, parent), context.files
     panel.editing.choose, panel.editing.ask_target = files.choose, files.ask_target
     panel.editing.saved.connect(files.say_written)
     panel.editing.failed.connect(files.say_not_written)

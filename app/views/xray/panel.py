@@ -22,6 +22,7 @@ from app.base.nesting import bounded
 from app.base.terms import counter_name, counter_tip
 from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
+from app.controllers.prediction import PredictionController
 from app.controllers.xray import XRayController
 from app.models.xray.code import Place
 from app.models.xray.xray import FileView, KernelView, views
@@ -37,6 +38,7 @@ from app.views.xray.comparison_view import ComparisonView
 from app.views.xray.edit_bar import EditBar
 from app.views.xray.editing import KernelEditing
 from app.views.xray.occupancy_view import BlockSizes
+from app.views.xray.prediction_view import PredictionView
 from app.views.xray.profile_view import ProfileView
 from app.views.xray.source_tabs import SourceTabs
 from app.views.xray.text import measured, report, title
@@ -50,7 +52,9 @@ SHARES = (3, 2)
 class XRayPanel(Squeezed):
     """Shows an XRayController and passes on the user's choices. While it is hidden, nothing is simulated."""
 
-    def __init__(self, controller: XRayController, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, controller: XRayController, prediction: PredictionController, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("xrayPanel")
         self._controller = controller
@@ -75,7 +79,7 @@ class XRayPanel(Squeezed):
         self.report.setOpenLinks(False)
         self.report.setFrameShape(QFrame.Shape.NoFrame)
         self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
-        self.profile = ProfileView(self)
+        self.profile, self.prediction = ProfileView(self), PredictionView(prediction, self)
         self.codes = (CodePage("ptx", self), CodePage("sass", self))
         self._head = ""
         self._add_tabs()
@@ -97,6 +101,7 @@ class XRayPanel(Squeezed):
         self.tabs.addTab(self.accesses, self.tr("Addresses"))
         self.tabs.addTab(self.blocks, self.tr("Block sizes"))
         self.tabs.addTab(self.comparison, self.tr("Compare"))
+        self.tabs.addTab(self.prediction, self.tr("Predicted"))
         for page, name in zip(self.codes, (self.tr("PTX"), self.tr("SASS")), strict=True):
             self.tabs.addTab(page, name)
         self.tabs.addTab(self.profile, self.tr("Profile"))
@@ -155,9 +160,11 @@ class XRayPanel(Squeezed):
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
         super().hideEvent(event)
         self._controller.watch(False)
+        self.prediction.watch(False)
 
     def _watch(self) -> None:
         self._controller.watch_comparison(self.tabs.currentWidget() is self.comparison)
+        self.prediction.watch(self.isVisible() and self.tabs.currentWidget() is self.prediction)
 
     # Files
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options, WaitingBlocks
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.prediction.gpus import Gpu
+from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.explaining.spills import spilled_bytes
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.params import Values, check_values
@@ -29,33 +30,6 @@ BATCHES = 2
 WHOLE = 1 << 20
 """Samples of an input whose blocks all run, where they wait for one another. Of a larger input the counts follow from
 those of two parts, of a half and of the whole of this many, because they grow linearly with the samples."""
-
-
-@dataclass(frozen=True)
-class LaunchCounts:
-    """One launch, or another step of a plan (`moved` bytes, and no blocks). `resident` are the blocks that fit on a
-    multiprocessor, `arrays` the bytes of all arrays that it is given, `spilled` the bytes of registers that a thread
-    keeps in local memory. `counts` are those of the simulated GPU with what the time of a launch depends on. An `early`
-    launch begins before the one before it has ended."""
-
-    kernel: str
-    blocks: int = 0
-    threads: int = 0
-    resident: int = 1
-    early: bool = False
-    moved: int = 0
-    arrays: int = 0
-    spilled: int = 0
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def warps(self) -> int:
-        """The warps of all blocks."""
-        return self.blocks * -(-self.threads // 32)
-
-    def of(self, name: str) -> int:
-        """A count by its name; 0 where nothing was counted."""
-        return self.counts.get(name, 0)
 
 
 def count_launches(

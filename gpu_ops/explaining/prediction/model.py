@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from gpu_ops.explaining.prediction.counting import LaunchCounts
 from gpu_ops.explaining.prediction.gpus import Gpu
+from gpu_ops.explaining.prediction.launches import LaunchCounts
 
 Limit = Literal["memory", "L2", "L1", "instructions", "latency", "launches"]
 LIMITS: Mapping[Limit, str] = {

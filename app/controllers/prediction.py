@@ -1,0 +1,123 @@
+"""Decides when to count for predicted times: while they are in front, whenever the counts no longer fit the choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from PySide6.QtCore import QObject, Qt, Signal
+
+from app.controllers.on_demand import OnDemand
+from app.controllers.session import SessionController
+from app.controllers.xray import XRayController
+from app.models.experiment.job_kind import PREDICTION
+from app.models.xray.predicted import Job
+from gpu_ops import find_filter
+from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest
+from gpu_ops.explaining.prediction.gpus import GPUS, Gpu, what_if
+from gpu_ops.types import Pick
+
+FIRST = "h100"
+"""The GPU that times are predicted for until another one is chosen."""
+
+
+class Query(NamedTuple):
+    """Everything that the counts depend on."""
+
+    input: Any
+    filter: str
+    params: Mapping[str, Any]
+    gpu: str
+    picks: tuple[Pick, ...]
+
+    def within(self, other: Query | None) -> bool:
+        """Whether the answer to the other query answers this one too: it has these picks, and perhaps others."""
+        return other is not None and self[:-1] == other[:-1] and all(pick in other.picks for pick in self.picks)
+
+
+class PredictionController(OnDemand):
+    """Requests counts of the variant of an X-ray, and of the one that it is compared with, for a GPU by its id. `gpu`
+    may be another than that: its numbers can be changed, and change the times without new counts. `gpu_changed`: there
+    are other numbers."""
+
+    gpu_changed = Signal()
+    content: PredictionAnswer | None
+
+    def __init__(self, controller: SessionController, xray: XRayController, parent: QObject | None = None) -> None:
+        self._xray, self.gpu = xray, GPUS[FIRST]
+        super().__init__(controller, PREDICTION, parent)
+        xray.changed.connect(self._update, Qt.ConnectionType.QueuedConnection)
+        xray.variants_changed.connect(self._update, Qt.ConnectionType.QueuedConnection)
+
+    # User actions
+
+    def choose_gpu(self, id: str) -> None:
+        """Predict for this GPU, with its own numbers."""
+        self._set_gpu(GPUS[id])
+        self._update()
+
+    def change_gpu(self, bandwidth: float, l2: float, clock: float, multiprocessors: int) -> None:
+        """Predict for the chosen GPU with factors of the bandwidths of memory and of L2 and of the clock, and with a
+        number of multiprocessors."""
+        self._set_gpu(what_if(GPUS[self.gpu.id], bandwidth, l2, multiprocessors, clock))
+
+    def _set_gpu(self, gpu: Gpu) -> None:
+        if gpu != self.gpu:
+            self.gpu = gpu
+            self.gpu_changed.emit()
+
+    # What is shown
+
+    @property
+    def jobs(self) -> list[Job]:
+        """What was counted of the variant and of the one to compare with; of an earlier choice, where the present one
+        has not been counted yet."""
+        now, counted = self._query(), self._content_query
+        if self.content is None:
+            return []
+        picks = now.picks if now is not None and now.within(counted) else counted.picks
+        return [self._job(counted.filter, pick, self.content.counted[counted.picks.index(pick)]) for pick in picks]
+
+    @property
+    def counted_gpu(self) -> Gpu:
+        """The GPU that `jobs` were counted for, with the numbers of `gpu` where it is the same."""
+        return self.gpu if self.content is None or self.content.gpu == self.gpu.id else GPUS[self.content.gpu]
+
+    @property
+    def input(self) -> Any:
+        """The input of `jobs`."""
+        return self._content_query.input if self._content_query else None
+
+    def _job(self, filter: str, pick: Pick, counted: Counted) -> Job:
+        draft = self._xray.drafts.of(filter, pick.variant)
+        reason = draft.in_own_names(counted.reason) if pick.edits else counted.reason
+        title = find_filter(filter).variant(pick.variant).title
+        return Job(title, bool(pick.edits), replace(counted, reason=reason))
+
+    # Requests and answers
+
+    def _query(self) -> Query | None:
+        session, xray = self._session, self._xray
+        if session.input is None or not xray.variant:
+            return None
+        picks = [replace(session.shown.pick(xray.variant), edits=dict(xray.edits))]
+        if xray.against:
+            picks.append(session.shown.pick(xray.against))
+        picks = [replace(pick, device="sim") for pick in picks]  # the device does not matter
+        choice = session.choice
+        return Query(session.input, choice.filter, dict(choice.params), self.gpu.id, tuple(picks))
+
+    def _within(self, query: Query | None, other: Query | None) -> bool:
+        return query is not None and query.within(other)
+
+    def _free(self) -> bool:
+        """After the X-ray, also of a text that is being edited."""
+        return super()._free() and not self._xray.pausing and self._xray.state != "waiting"
+
+    def _asked(self, query: Query) -> PredictionRequest:
+        about = (query.input, query.filter, query.params, query.picks, query.gpu)
+        return PredictionRequest(self._controller.queue.engine.next_job(), *about)
+
+    def _content_of(self, answer: PredictionAnswer) -> PredictionAnswer:
+        return answer

@@ -1,0 +1,283 @@
+"""Predicted times in the X-ray panel: when launches are counted, what is shown, and what needs no new counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from fake_engine import FakeEngine
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from xray_answers import answer as answer_xray
+from xray_answers import asked as asked_xrays
+from xray_answers import content, show, window_with
+
+from app.base import theme
+from app.base.numbers import seconds
+from app.controllers.engine_log import describe
+from app.models.xray.predicted import DIGITS
+from app.views.window.main_window import MainWindow
+from app.views.xray.prediction_view import PredictionView, VariantTimes
+from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest
+from gpu_ops.engine.messages import Failed, Finished
+from gpu_ops.explaining.prediction.gpus import GPUS, what_if
+from gpu_ops.explaining.prediction.launches import LaunchCounts
+from gpu_ops.explaining.prediction.model import LIMITS, predict
+
+SIM = DeviceStatus("sim", "simulated GPU", True)
+H100 = GPUS["h100"]
+SLOW = LaunchCounts("k", 4096, 256, 8, counts={"warp_instructions": 1 << 26, "batch_load_sectors": 1 << 20})
+FAST = LaunchCounts("k", 4096, 256, 8, counts={"warp_instructions": 1 << 24, "batch_load_sectors": 1 << 20})
+
+
+@pytest.fixture
+def engine(qapp) -> FakeEngine:
+    return FakeEngine()
+
+
+@pytest.fixture
+def window(qtbot, qapp, engine: FakeEngine) -> Iterator[MainWindow]:
+    yield window_with(qtbot, engine, (SIM,))
+    theme.apply(qapp, Qt.ColorScheme.Light)
+
+
+def asked(engine: FakeEngine) -> list[PredictionRequest]:
+    return [r for r in engine.asked if isinstance(r, PredictionRequest)]
+
+
+def answer(engine: FakeEngine, *counted: Counted) -> None:
+    """Answer the last request."""
+    last = asked(engine)[-1]
+    engine.answered.emit(PredictionAnswer(last.job, last.gpu, counted))
+    engine.end()
+
+
+def click(window: MainWindow, page: Any) -> None:
+    """Click the tab of a page."""
+    tabs = window.xray_panel.tabs
+    bar, place = tabs.tabBar(), tabs.indexOf(page)
+    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(place).center())
+    assert tabs.currentWidget() is page
+
+
+def open_tab(qtbot, window: MainWindow, engine: FakeEngine) -> PredictionView:
+    """X-ray the kernel, and show the tab."""
+    show(qtbot, window, engine)
+    view = window.xray_panel.prediction
+    click(window, view)
+    qtbot.waitUntil(lambda: bool(asked(engine)))
+    return view
+
+
+def texts(part: VariantTimes) -> dict[str, str]:
+    """The texts of all bars that are shown, by name."""
+    return {row.name.text(): row.text.text() for row in part.rows if row.bar.isVisible()}
+
+
+def interval(launch: LaunchCounts, gpu: Any = H100) -> str:
+    found = predict([launch], gpu)
+    return f"{seconds(found.low, DIGITS)} to {seconds(found.high, DIGITS)}"
+
+
+def test_launches_are_counted_only_while_the_tab_is_in_front(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    qtbot.wait(20)
+    assert asked(engine) == []
+    view = window.xray_panel.prediction
+    click(window, view)
+    qtbot.waitUntil(lambda: len(asked(engine)) == 1)
+    (request,) = asked(engine)
+    assert (request.filter, request.gpu, [p.variant for p in request.picks]) == ("mean2d", "h100", ["shared"])
+    said = "counts of launches on h100: mean2d window=3 border=reflect of 600 × 512 uint8; shared"
+    assert describe(request) == said
+    assert view.state.text() == "Counting launches for NVIDIA H100 80GB HBM3…" and not view.times.isVisible()
+    click(window, window.xray_panel.report)
+    qtbot.waitUntil(lambda: view._controller.state == "empty")
+    engine.end()
+    window.controller.session.set_params({"window": 5, "border": "reflect"})
+    engine.end()
+    qtbot.wait(20)
+    assert len(asked(engine)) == 1, "nobody sees it"
+
+
+def test_bars_say_what_each_limit_takes_and_what_is_predicted_and_measured(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,), recorded=12.3e-6))
+    assert not view.state.isVisible()
+    assert "The whole of array (600 × 512 uint8) on NVIDIA H100 80GB HBM3: 3.03 TB/s" in view.what.text()
+    assert view.what.text().endswith("132 multiprocessors; roofs measured.")
+    found, shown = predict([SLOW], H100), texts(view.variants[0])
+    assert view.variants[0].title.text() == "3 constant + shared" and not view.variants[1].title.isVisible()
+    names = [f"{text} ◂" if limit == "instructions" else text for limit, text in LIMITS.items()]
+    assert list(shown) == [*names, "predicted", "measured"]
+    assert [shown[name] for name in names] == [seconds(found.terms[limit], DIGITS) for limit in LIMITS]
+    assert (shown["predicted"], shown["measured"]) == (interval(SLOW), "12.3 µs")
+    assert "3 constant + shared: instructions would take" in view.sentences.text()
+    assert "Choose a variant in Compare" in view.sentences.text()
+    bars = {row.bar.bar.name: row.bar for row in view.variants[0].rows}
+    assert bars["predicted"].accessibleName() == f"predicted: {interval(SLOW)}"
+    full = bars["predicted"]
+    assert full.box().left() == pytest.approx((full.width() - 1) * found.low / found.high), "it begins at its low end"
+    assert full.box().right() == pytest.approx(full.width() - 1), "and what is longest fills the width"
+
+
+def test_the_compared_variant_is_beside_and_a_sentence_says_what_the_change_is_worth(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((FAST,)))
+    window.context.xray.compare_with("naive")
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    assert [p.variant for p in asked(engine)[-1].picks] == ["shared", "naive"]
+    answer(engine, Counted((FAST,)), Counted((SLOW,)))
+    assert [part.title.text() for part in view.variants] == ["3 constant + shared", "1 naive"]
+    assert [texts(part)["predicted"] for part in view.variants] == [interval(FAST), interval(SLOW)]
+    assert "measured" not in texts(view.variants[0])
+    assert "times as fast as 1 naive: instructions" in view.sentences.text()
+    window.context.xray.compare_with("")
+    qtbot.waitUntil(lambda: not view.variants[1].title.isVisible())
+    assert len(asked(engine)) == 2 and texts(view.variants[0])["predicted"] == interval(FAST), "it is known"
+
+
+def test_other_numbers_of_the_gpu_change_the_times_without_new_counts(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,), recorded=12.3e-6))
+    own = texts(view.variants[0])
+    assert not view.reset.isEnabled() and view.multiprocessors.value() == 132
+    view.factors["clock"].setFocus()
+    QTest.keyClick(view.factors["clock"], Qt.Key.Key_Up)
+    clock = what_if(H100, clock=1.05)
+    assert texts(view.variants[0])["predicted"] == interval(SLOW, clock) != own["predicted"]
+    assert "measured" not in texts(view.variants[0]), "that was another GPU"
+    assert "2.08 GHz" in view.what.text() and view.what.text().endswith("changed as set above.")
+    for name, factors in (("bandwidth", {"bandwidth": 2.0}), ("l2", {"l2": 3.0})):
+        view.factors[name].setValue(next(iter(factors.values())))
+    view.multiprocessors.setValue(66)
+    changed = what_if(H100, 2.0, 3.0, 66, 1.05)
+    assert view._controller.gpu == changed
+    assert texts(view.variants[0])["predicted"] == interval(SLOW, changed)
+    QTest.mouseClick(view.reset, Qt.MouseButton.LeftButton)
+    assert texts(view.variants[0]) == own and view._controller.gpu == H100
+    assert {spin.value() for spin in view.factors.values()} == {1.0} and view.multiprocessors.value() == 132
+    qtbot.wait(20)
+    assert len(asked(engine)) == 1
+
+
+def test_another_gpu_parameter_or_variant_is_counted_anew(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,)))
+    view.factors["clock"].setValue(2.0)
+    view.gpus.setFocus()
+    QTest.keyClick(view.gpus, Qt.Key.Key_Down)
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    assert asked(engine)[-1].gpu == "h200" and view.gpus.currentText() == "NVIDIA H200 (roofs measured)"
+    assert view.factors["clock"].value() == 1.0 and "belong to an earlier setting" in view.state.text()
+    assert texts(view.variants[0])["predicted"] == interval(SLOW), "of the GPU that they were counted for"
+    answer(engine, Counted((FAST,)))
+    assert texts(view.variants[0])["predicted"] == interval(FAST, GPUS["h200"])
+    window.controller.session.set_params({"window": 5, "border": "reflect"})
+    qtbot.waitUntil(lambda: bool(engine.end() or len(asked_xrays(engine)) == 2))
+    answer_xray(engine, content())
+    qtbot.waitUntil(lambda: len(asked(engine)) == 3)
+    assert asked(engine)[-1].params["window"] == 5
+    answer(engine, Counted((FAST,)))
+    window.context.xray.choose("naive")
+    answer_xray(engine, content("naive"))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 4)
+    assert [p.variant for p in asked(engine)[-1].picks] == ["naive"]
+
+
+def test_the_latest_choice_wins(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    cancelled: list[int] = []
+    engine.cancel = lambda job, kill=True: cancelled.append(job)  # the engine's answer comes later
+    view._controller.choose_gpu("l4")
+    first = asked(engine)[0]
+    assert set(cancelled) == {first.job} and len(asked(engine)) == 1
+    engine.answered.emit(PredictionAnswer(first.job, first.gpu, (Counted((SLOW,)),)))
+    assert not view.times.isVisible(), "it is no longer wanted"
+    engine.answered.emit(Finished(first.job, cancelled=True))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    assert asked(engine)[-1].gpu == "l4"
+    answer(engine, Counted((SLOW,)))
+    assert texts(view.variants[0])["predicted"] == interval(SLOW, GPUS["l4"])
+    assert view.what.text().endswith("roofs by its data sheet.")
+
+
+def test_what_is_unknown_or_refused_has_its_reason(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,)))
+    window.context.xray.compare_with("naive")
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    spilled = replace(SLOW, spilled=24)
+    answer(engine, Counted((spilled,)), Counted(reason="naive cannot do this: it is too small."))
+    assert texts(view.variants[0])["predicted"] == "unknown"
+    assert "unknown, because k spills 24 bytes of registers" in view.sentences.text()
+    assert view.variants[1].reason.isVisible() and texts(view.variants[1]) == {}
+    assert view.variants[1].reason.text() == "naive cannot do this: it is too small."
+
+
+def test_a_failure_is_a_sentence_and_can_be_tried_again(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    engine.answered.emit(Failed(asked(engine)[-1].job, "The engine ended."))
+    engine.end()
+    assert view.state.text() == "There are no predicted times: The engine ended." and view.again.isVisible()
+    qtbot.wait(20)
+    assert len(asked(engine)) == 1, "not by itself"
+    QTest.mouseClick(view.again, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, Counted((SLOW,)))
+    assert not view.again.isVisible() and not view.state.isVisible()
+
+
+def test_an_edited_kernel_is_predicted_beside_the_shipped_one(qtbot, window, engine) -> None:
+    view, xray = open_tab(qtbot, window, engine), window.context.xray
+    answer(engine, Counted((SLOW,)))
+    xray.set_editing(True)
+    draft = xray.draft
+    xray.drafts.put(draft.with_text(draft.file, read_source(draft.file) + "// faster\n"))
+    qtbot.waitUntil(lambda: len(asked_xrays(engine)) == 2)
+    assert len(asked(engine)) == 1, "the X-ray goes first"
+    answer_xray(engine, content())
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    edited, shipped = asked(engine)[-1].picks
+    assert (edited.variant, shipped.variant, dict(shipped.edits)) == ("shared", "shared", {})
+    answer(engine, Counted(reason=f"{draft.file}:3: it does not compile"), Counted((SLOW,)))
+    assert [part.title.text() for part in view.variants] == ["3 constant + shared, edited", "3 constant + shared"]
+    assert view.variants[0].reason.text() == f"{draft.name_of(draft.file)}:3: it does not compile"
+
+
+@pytest.mark.parametrize("scheme", [Qt.ColorScheme.Light, Qt.ColorScheme.Dark])
+def test_an_interval_is_hatched_and_every_bar_can_be_seen(qtbot, qapp, window, engine, scheme) -> None:
+    view = open_tab(qtbot, window, engine)
+    theme.apply(qapp, scheme)
+    answer(engine, Counted((SLOW,), recorded=12.3e-6))
+    qtbot.wait(20)
+    for row in (row for row in view.variants[0].rows if row.bar.isVisible()):
+        image, box = row.bar.grab().toImage(), row.bar.box()
+        ground, y = view.palette().window().color(), round(box.center().y())
+        inks = [image.pixelColor(x, y) for x in range(round(box.left()) + 1, max(round(box.right()), 1))]
+        seen = [theme.contrast(ink, ground) >= theme.SHAPE_CONTRAST for ink in inks]
+        if row.bar.bar.kind == "predicted":
+            assert any(seen) and not all(seen), "lines with gaps"
+            before = image.pixelColor(round(box.left()) // 2, y - 2)
+            assert theme.contrast(before, ground) < 1.1, "nothing is drawn before it begins"
+        else:
+            assert all(seen), row.name.text()
+
+
+@pytest.mark.parametrize("width", [220, 320, 700])
+def test_everything_fits_a_narrow_panel(qtbot, window, engine, width) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,), recorded=12.3e-6))
+    view.setParent(None)
+    qtbot.addWidget(view)
+    view.resize(width, 700)
+    view.show()
+    qtbot.waitExposed(view)
+    assert view.horizontalScrollBar().maximum() == 0
+    for row in (row for row in view.variants[0].rows if row.bar.isVisible()):
+        assert row.text.width() >= row.text.sizeHint().width(), row.name.text()
+        assert row.name.height() >= row.name.heightForWidth(row.name.width()), row.name.text()
