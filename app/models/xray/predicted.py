@@ -61,7 +61,7 @@ def times(job: Job, gpu: Gpu) -> Times:
     found = predict(job.counted.launches, gpu)
     bars = [
         Bar(
-            "most" if limit == found.limit else "limit",
+            "most" if limit == found.limit and not found.unknown else "limit",
             text,
             seconds(found.terms[limit], DIGITS),
             0.0,
