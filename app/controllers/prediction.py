@@ -112,7 +112,7 @@ class PredictionController(OnDemand):
         return query is not None and query.within(other)
 
     def _free(self) -> bool:
-        """After the X-ray, also of a text that is being edited, but before what is simulated: counting takes seconds."""
+        """After the X-ray, also of a text that is being edited, but before simulated runs: counting takes seconds."""
         if self._xray.pausing:
             return False
         queue = self._controller.queue
