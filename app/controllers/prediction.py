@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from app.controllers.on_demand import OnDemand
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
-from app.models.experiment.job_kind import PREDICTION
+from app.models.experiment.job_kind import PREDICTION, SIMULATE
 from app.models.xray.predicted import Job
 from gpu_ops import find_filter
 from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest
@@ -47,8 +47,8 @@ class PredictionController(OnDemand):
     def __init__(self, controller: SessionController, xray: XRayController, parent: QObject | None = None) -> None:
         self._xray, self.gpu = xray, GPUS[FIRST]
         super().__init__(controller, PREDICTION, parent)
-        xray.changed.connect(self._update, Qt.ConnectionType.QueuedConnection)
-        xray.variants_changed.connect(self._update, Qt.ConnectionType.QueuedConnection)
+        for signal in (xray.changed, xray.variants_changed, controller.began):
+            signal.connect(self._update, Qt.ConnectionType.QueuedConnection)
 
     # User actions
 
@@ -112,8 +112,15 @@ class PredictionController(OnDemand):
         return query is not None and query.within(other)
 
     def _free(self) -> bool:
-        """After the X-ray, also of a text that is being edited."""
-        return super()._free() and not self._xray.pausing and self._xray.state != "waiting"
+        """After the X-ray, also of a text that is being edited, but before simulated runs: counting takes seconds."""
+        if self._xray.pausing:
+            return False
+        queue = self._controller.queue
+        return queue.only_simulates if self._controller.busy else self._xray.state != "waiting"
+
+    def _ask(self, query: Query) -> None:
+        super()._ask(query)
+        self._controller.queue.stop(SIMULATE)  # the simulated run continues afterwards
 
     def _asked(self, query: Query) -> PredictionRequest:
         about = (query.input, query.filter, query.params, query.picks, query.gpu)

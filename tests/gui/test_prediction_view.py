@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from fake_engine import FakeEngine
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from xray_answers import answer as answer_xray
 from xray_answers import asked as asked_xrays
@@ -23,7 +23,7 @@ from app.views.xray.prediction_view import PredictionView, VariantTimes
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest
-from gpu_ops.engine.messages import Failed, Finished
+from gpu_ops.engine.messages import Failed, Finished, RunRequest
 from gpu_ops.explaining.prediction.gpus import GPUS, what_if
 from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.explaining.prediction.model import LIMITS, predict
@@ -165,27 +165,26 @@ def test_other_numbers_of_the_gpu_change_the_times_without_new_counts(qtbot, win
     assert len(asked(engine)) == 1
 
 
-def test_another_gpu_parameter_or_variant_is_counted_anew(qtbot, window, engine) -> None:
+def test_another_gpu_or_variant_is_counted_anew(qtbot, window, engine) -> None:
     view = open_tab(qtbot, window, engine)
     answer(engine, Counted((SLOW,)))
+    qtbot.wait(20)
+    place = view.variants[0].title.mapTo(view, QPoint())
     view.factors["clock"].setValue(2.0)
     view.gpus.setFocus()
     QTest.keyClick(view.gpus, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     assert asked(engine)[-1].gpu == "h200" and view.gpus.currentText() == "NVIDIA H200 (roofs measured)"
+    qtbot.wait(20)
+    assert view.variants[0].title.mapTo(view, QPoint()) == place, "the bars stay where they are"
     assert view.factors["clock"].value() == 1.0 and "belong to an earlier setting" in view.state.text()
+    assert view.state.isVisible() and not view.what.isVisible()
     assert texts(view.variants[0])["predicted"] == interval(SLOW), "of the GPU that they were counted for"
     answer(engine, Counted((FAST,)))
     assert texts(view.variants[0])["predicted"] == interval(FAST, GPUS["h200"])
-    window.controller.session.set_params({"window": 5, "border": "reflect"})
-    qtbot.waitUntil(lambda: bool(engine.end() or len(asked_xrays(engine)) == 2))
-    answer_xray(engine, content())
-    qtbot.waitUntil(lambda: len(asked(engine)) == 3)
-    assert asked(engine)[-1].params["window"] == 5
-    answer(engine, Counted((FAST,)))
     window.context.xray.choose("naive")
     answer_xray(engine, content("naive"))
-    qtbot.waitUntil(lambda: len(asked(engine)) == 4)
+    qtbot.waitUntil(lambda: len(asked(engine)) == 3)
     assert [p.variant for p in asked(engine)[-1].picks] == ["naive"]
 
 
@@ -206,6 +205,26 @@ def test_the_latest_choice_wins(qtbot, window, engine) -> None:
     assert view.what.text().endswith("roofs by its data sheet.")
 
 
+def test_counts_come_before_what_a_simulated_gpu_runs_and_after_other_runs(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,)))
+    window.controller.session.set_params({"window": 5, "border": "reflect"})
+    qtbot.wait(20)
+    fast = engine.asked[-1]
+    assert isinstance(fast, RunRequest) and len(asked(engine)) == 1
+    assert "Waiting for other work" in view.state.text()
+    engine.answered.emit(Finished(fast.job))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    last = asked(engine)[-1]
+    assert last.params["window"] == 5
+    engine.answered.emit(PredictionAnswer(last.job, last.gpu, (Counted((FAST,)),)))
+    engine.answered.emit(Finished(last.job))
+    qtbot.wait(20)
+    simulated = engine.asked[-1]
+    assert isinstance(simulated, RunRequest) and simulated.picks[0].device == "sim", "the simulated run continues"
+    assert texts(view.variants[0])["predicted"] == interval(FAST) and not view.state.isVisible()
+
+
 def test_what_is_unknown_or_refused_has_its_reason(qtbot, window, engine) -> None:
     view = open_tab(qtbot, window, engine)
     answer(engine, Counted((SLOW,)))
@@ -214,6 +233,7 @@ def test_what_is_unknown_or_refused_has_its_reason(qtbot, window, engine) -> Non
     spilled = replace(SLOW, spilled=24)
     answer(engine, Counted((spilled,)), Counted(reason="naive cannot do this: it is too small."))
     assert texts(view.variants[0])["predicted"] == "unknown"
+    assert list(texts(view.variants[0]))[:-1] == list(LIMITS.values()), "and none is marked as the longest"
     assert "unknown, because k spills 24 bytes of registers" in view.sentences.text()
     assert view.variants[1].reason.isVisible() and texts(view.variants[1]) == {}
     assert view.variants[1].reason.text() == "naive cannot do this: it is too small."

@@ -59,16 +59,11 @@ def times(job: Job, gpu: Gpu) -> Times:
     if job.counted.reason:
         return Times(job.name, (), job.counted.reason)
     found = predict(job.counted.launches, gpu)
-    bars = [
-        Bar(
-            "most" if limit == found.limit else "limit",
-            text,
-            seconds(found.terms[limit], DIGITS),
-            0.0,
-            found.terms[limit],
-        )
-        for limit, text in LIMITS.items()
-    ]
+    longest = "" if found.unknown else found.limit
+    bars = []
+    for limit, text in LIMITS.items():
+        alone = found.terms[limit]
+        bars.append(Bar("most" if limit == longest else "limit", text, seconds(alone, DIGITS), 0.0, alone))
     bars.append(_predicted(found))
     recorded = job.counted.recorded
     if recorded is not None and gpu.measured:

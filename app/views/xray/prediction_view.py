@@ -6,7 +6,7 @@ from itertools import zip_longest
 
 from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSpinBox, QStackedWidget, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import TINT, colours_of, inked, mix
@@ -200,9 +200,14 @@ class PredictionView(Scrolled):
             in_row(buddy(text, spin), spin, on=pair)
             flow.addWidget(pair)
         flow.addWidget(self.reset)
-        row = in_row((self.state, 1), self.again)
+        said = QWidget(inside)
+        in_row((self.state, 1), self.again, on=said)
+        # One in the place of the other, so that the bars do not move while launches are counted.
+        self.head = named(QStackedWidget(inside), "xray.prediction.head")
+        for page in (self.what, said):
+            self.head.addWidget(page)
         choice = in_row(buddy(self.tr("GPU"), self.gpus), (self.gpus, 1))
-        parts = (choice, numbers, row, self.what, self.times, self.sentences)
+        parts = (choice, numbers, self.head, self.times, self.sentences)
         in_column(*parts, 1, on=inside, margins=(0, gap, gap, gap))
 
     def watch(self, on: bool) -> None:
@@ -228,7 +233,7 @@ class PredictionView(Scrolled):
         full = max((bar.high for one in found for bar in one.bars), default=0.0)
         for part, one in zip_longest(self.variants, found):
             part.show_times(one, full)
-        for widget in (self.what, self.times, self.sentences):
+        for widget in (self.times, self.sentences):
             widget.setVisible(bool(jobs))
         if jobs:
             input = controller.input
@@ -266,8 +271,8 @@ class PredictionView(Scrolled):
             "shown": "",
         }
         text = self.tr("{state} The times below belong to an earlier setting.") if stale else "{state}"
-        self.state.setText(text.format(state=texts[state]) if texts[state] else "")
-        self.state.setVisible(bool(texts[state]))
+        self.state.setText(text.format(state=texts[state]))
+        self.head.setCurrentIndex(0 if state == "shown" else 1)
         self.again.setVisible(state in ("stopped", "failed"))
         colours = colours_of(self.palette())
         self.state.setPalette(inked(self.state.palette(), colours.error.colour if state == "failed" else colours.muted))
