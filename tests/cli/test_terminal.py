@@ -50,6 +50,8 @@ CALLS = [
     ["xray", "mean2d", "naive", "--input", MISSING],
     ["xray", f"{EVIL}.cu"],
     ["check", "mean1d", f"{EVIL}*.cu"],
+    ["predict", "mean1d", EVIL, "--sample", "noise"],
+    ["predict", "mean1d", "naive", "--sample", "noise", "--gpu", EVIL],
     [WINDOW_BENCH, EVIL],
     [EVIL],
     [MISSING, IMAGE],
