@@ -40,7 +40,7 @@ SELDOM = {
     "a block cannot hold lines of": ("fft2d fast", "fft_mask fast"),
     "its tiles take": ("wavelet1d levels",),
     "threads have blocks of": ("wavelet1d blocks", "wavelet2d blocks"),
-    "CV-CUDA takes 1, 3 or 4 channels": ("box cvcuda",),
+    "CV-CUDA takes 1, 3 or 4 channels": ("box cvcuda", "conv3x3 cvcuda", "mean2d cvcuda"),
     "levels need a larger halo": ("wavelet1d warp_registers",),
     "its window reaches over": tuple(f"transfer1d {variant.id}" for variant in FILTERS.find("transfer1d").variants),
 }

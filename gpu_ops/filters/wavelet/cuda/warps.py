@@ -12,7 +12,7 @@ from gpu_ops.filters.kit.rules import beyond, not_with, one_channel, together
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.counts import warp_traffic
 from gpu_ops.filters.wavelet.cuda import recomputing
-from gpu_ops.filters.wavelet.cuda.lane import LONGEST, OPEN, Lane
+from gpu_ops.filters.wavelet.cuda.lane import LONGEST
 from gpu_ops.filters.wavelet.cuda.lane_filters import growth_of, operations_of
 from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
 from gpu_ops.filters.wavelet.cuda.recomputed_blocks import AROUND, ONE_THRESHOLD
@@ -68,11 +68,6 @@ SHORT = Rule(
     f"registers hold filters of at most {LONGEST} taps, {{wavelet}} has {{found}}",
     {"param wavelet": ("db16",)},
 )
-LONG = Rule(
-    lambda task: beyond(Lane.of(task).open, OPEN),
-    f"registers hold at most {OPEN} values of unfinished columns, {{wavelet}} has {{found}}",
-)
-"""Only one of the transforms at a time."""
 OF_STRIPS = (
     *(ONE_THRESHOLD, RESULT_ALONE, SINGLE),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
@@ -157,8 +152,8 @@ def _largest(task: Task) -> float:
 
 
 def _strips(rung: Rung) -> Variant:
-    taps = LONG if rung is Rung.STORED else SHORT
-    more = (taps, *(() if rung is Rung.RECOMPUTED else (TWO_OR_MORE,)), *(OF_TWO if rung is Rung.TWO_LEVELS else ()))
+    taps = () if rung is Rung.STORED else (SHORT,)
+    more = (*taps, *(() if rung is Rung.RECOMPUTED else (TWO_OR_MORE,)), *(OF_TWO if rung is Rung.TWO_LEVELS else ()))
     helpers = (other.value for other in (Rung.RECOMPUTED, Rung.STORED) if other is not rung)
     predicts = partial(_predicted, partial(warp_traffic.of_image, rung=rung))
     return cuda(
