@@ -14,7 +14,7 @@ OF_IMAGE, OF_SIGNAL = 4, (32, 48, 64)
 """Samples per lane. More samples of a signal need more registers and code, fewer leave fewer lanes with all their
 neighbours."""
 LONGEST = 16
-"""The most taps of filters whose state is in registers forward and inverse at once; one of the two at a time holds all."""
+"""The most taps of filters whose state is in registers forward and inverse at once; one of the two alone holds all."""
 
 
 class Part(NamedTuple):
