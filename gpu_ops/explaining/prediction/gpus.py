@@ -66,7 +66,7 @@ GPUS = {
     )
 }
 """By id. Multiprocessors, clocks and cache sizes are those of NVIDIA's data sheets and architecture white papers.
-Bandwidths of memory of the H100 and the H200, and of the H100's L2, are the roofs that `kernelscope bench` measured, and
+Bandwidths of memory of the H100 and the H200, and of L2 of the H100, are roofs that `kernelscope bench` measured;
 the H200's L2 is taken as the H100's. Those of L2 on the T4 and the A100 are published measurements, on the others
 estimates from these by multiprocessors and clock."""
 
