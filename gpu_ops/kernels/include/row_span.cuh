@@ -75,6 +75,11 @@ template <int COUNT>
 __device__ __forceinline__ void begins_of(
     const T* __restrict__ x, int top, int height, int columns, const T* (&rows)[COUNT])
 {
+    if (top >= 0 && top + COUNT <= height) {
+        #pragma unroll
+        for (int v = 0; v < COUNT; ++v) rows[v] = v ? rows[v - 1] + columns : x + (long long)top * columns;
+        return;
+    }
     #pragma unroll
     for (int v = 0; v < COUNT; ++v) {
         const int r = border_index(top + v, height);
@@ -176,11 +181,39 @@ __device__ __forceinline__ void replace(Span (&spans)[COUNT], int i, const T (&v
     }
 }
 
+// Whether the values beyond an edge are those of the pixel before it, or zeros, and there is one word of them.
+constexpr bool BESIDE = BORDER != 3 && HALO == CHANNELS && SIDE == 1;
+
+// Replaces the pixel beyond an edge of the row by the one before it, which is in the same span: spans are moved by a
+// pixel, and the bytes from the edge on are taken of the moved ones. No value is loaded again.
+template <int COUNT>
+__device__ __forceinline__ void copy_pixels(int e, int columns, Span (&spans)[COUNT])
+{
+    const int end = (REACH + columns - e) * (int)sizeof(T); // the byte of a span that is the first one beyond the row
+    #pragma unroll
+    for (int v = 0; v < COUNT; ++v)
+        if (e == 0) spans[v].word[0] = BORDER ? spans[v].word[1] << 8 * (4 - SIDE_BYTES) : 0;
+    #pragma unroll
+    for (int k = WORDS - 1; k > 0; --k) {
+        const unsigned int beyond = __funnelshift_lc(0, 0xffffffffu, 8 * max(end - 4 * k, 0));
+        #pragma unroll
+        for (int v = 0; v < COUNT; ++v) {
+            unsigned int (&word)[WORDS] = spans[v].word;
+            const unsigned int moved = __funnelshift_lc(word[k - 1], word[k], 8 * SIDE_BYTES);
+            word[k] = word[k] & ~beyond | (BORDER ? moved & beyond : 0);
+        }
+    }
+}
+
 // Replaces the values of the spans at element e of COUNT rows that are beyond the edges, by BORDER. All are loaded at
 // once, unless they are many.
 template <int COUNT>
 __device__ __forceinline__ void fill_edges(const T* const (&rows)[COUNT], int e, int width, Span (&spans)[COUNT])
 {
+    if constexpr (BESIDE) {
+        copy_pixels(e, width * CHANNELS, spans);
+        return;
+    }
     constexpr int AT_ONCE = HALO <= 4 ? HALO : 1;
     #pragma unroll
     for (int right = 0; right < 2; ++right) {
