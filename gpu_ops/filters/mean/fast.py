@@ -39,6 +39,9 @@ VECTOR_HALO = 64
 """Bytes next to a vector of a signal that fit into registers."""
 ROWS_HALO = 48
 """The same for images, where a thread keeps several rows."""
+PAIR_BYTES = 24
+"""Bytes by which a thread's vector of two rows, of which only the first is aligned, may begin before a row or end after
+it."""
 ROWS_WINDOWS = (3, 5, 7)
 STEPS = (1, 2, 4, 8, 16)
 """Vectors per thread of the scan: the minimum that leaves half of a tile for outputs, and at least LOADS vectors of 16
@@ -63,9 +66,11 @@ def image(ctx: PlanContext) -> Plan:
     threads, rows, block = ctx.knobs["block"], ctx.knobs["rows"], block_shape(ctx.knobs["block"])
     how = {"WINDOW": ctx.params["window"], "ROWS": rows, "THREADS": launch_bound(threads)}
     row = ctx.columns, ctx.dtype.itemsize
-    how |= {"ALIGNED": rows_aligned(*row), "ROW_STEP": row_step(*row), "EXCHANGE": exchanges(*row, block[0])}
+    skewed = ctx.variant == "packed" and not rows_aligned(*row)
+    exchange, across = (0, block[0] * VECTOR_BYTES) if skewed else (exchanges(*row, block[0]), values_across(*row, block[0]))
+    how |= {"ALIGNED": rows_aligned(*row), "ROW_STEP": row_step(*row), "EXCHANGE": exchange}
     kernel = ctx.kernel(**defines(ctx), **how)
-    grid = grid2d(ctx.height, ctx.columns, (values_across(*row, block[0]), block[1] * rows))
+    grid = grid2d(ctx.height, ctx.columns + (PAIR_BYTES if skewed else 0), (across, block[1] * rows))
     args = (ctx.x, ctx.out, np.int32(ctx.height), np.int32(ctx.width))
     return ctx.plan(Launch(kernel, grid, (*block, 1), args, name=ctx.variant))
 

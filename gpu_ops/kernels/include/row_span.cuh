@@ -20,7 +20,9 @@ constexpr int FIRST = REACH - HALO;         // the first value that is used
 // How far a row must extend beyond a thread's vector: the aligned vectors that contain the words on the right may end
 // later. Those on the left begin inside the image, which is aligned.
 constexpr int BEYOND = ALIGNED ? REACH : REACH + VECTOR - 1;
-constexpr int VECTORS_OF_SPAN = (16 - (int)sizeof(T) + 4 * WORDS + 15) / 16; // at any position
+
+// The vectors that contain so many words, at any position.
+__device__ constexpr int vectors_of(int words) { return (16 - (int)sizeof(T) + 4 * words + 15) / 16; }
 
 struct Span {
     unsigned int word[WORDS];
@@ -264,13 +266,14 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
     if (!right) gather<SIDE + 4, WORDS>(rows, e, width, spans);
 }
 
-// The vectors of a row that contain a span, `phase` bytes after the first one. All are inside the image.
-__device__ __forceinline__ void shifted(const uint4* __restrict__ vectors, int phase, unsigned int (&to)[WORDS])
+// COUNT words of a row, `phase` bytes after the first of the vectors that contain them. All are inside the image.
+template <int COUNT>
+__device__ __forceinline__ void shifted(const uint4* __restrict__ vectors, int phase, unsigned int (&to)[COUNT])
 {
-    unsigned int word[4 * VECTORS_OF_SPAN] = {};
-    const int first = phase / 4, last = (phase + 4 * WORDS - 1) / 4;
+    unsigned int word[4 * vectors_of(COUNT)] = {};
+    const int first = phase / 4, last = (phase + 4 * COUNT - 1) / 4;
     #pragma unroll
-    for (int k = 0; k < VECTORS_OF_SPAN; ++k) {
+    for (int k = 0; k < vectors_of(COUNT); ++k) {
         const bool low = first <= 4 * k + 1 && last >= 4 * k, high = first <= 4 * k + 3 && last >= 4 * k + 2;
         if (low && high) {
             const uint4 four = vectors[k];
@@ -299,14 +302,15 @@ struct End {
             if (sizeof(T) < 4 && i < bytes) word |= (unsigned int)from[i] << 8 * i;
     }
 
-    // A span at any address from aligned vectors, zero where they are outside the image.
-    __device__ __forceinline__ void shifted(const T* from, unsigned int (&to)[WORDS]) const
+    // Words at any address from aligned vectors, zero where they are outside the image.
+    template <int COUNT>
+    __device__ __forceinline__ void shifted(const T* from, unsigned int (&to)[COUNT]) const
     {
         const int phase = (size_t)from & 15;
         const uint4* vectors = (const uint4*)((const unsigned char*)from - phase);
-        unsigned int all[4 * VECTORS_OF_SPAN];
+        unsigned int all[4 * vectors_of(COUNT)];
         #pragma unroll
-        for (int k = 0; k < VECTORS_OF_SPAN; ++k) {
+        for (int k = 0; k < vectors_of(COUNT); ++k) {
             if (vectors + k >= (const uint4*)x && vectors + k + 1 <= (const uint4*)end) {
                 const uint4 four = vectors[k];
                 all[4 * k] = four.x, all[4 * k + 1] = four.y, all[4 * k + 2] = four.z, all[4 * k + 3] = four.w;

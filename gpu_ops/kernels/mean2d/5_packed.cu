@@ -13,7 +13,7 @@
 
 #define HALO CHANNELS
 #define RAGGED !ALIGNED
-#include "byte_columns.cuh"
+#include "byte_pairs.cuh"
 
 constexpr int LINES = ROWS + 2;
 static_assert(sizeof(T) == 1 && CHANNELS <= 4 && ROWS % 2 == 0, "sums are of bytes, of two rows at a time");
@@ -22,18 +22,20 @@ static_assert(sizeof(T) == 1 && CHANNELS <= 4 && ROWS % 2 == 0, "sums are of byt
 // that no sum up to 9 * 255 gives too large a result.
 __device__ __forceinline__ unsigned int ninth(unsigned int sum) { return sum * 7282 + 32768; }
 
-// The means of a row, packed, from the bytes of columns, of which `rows` takes three.
-__device__ __forceinline__ void means_of(const unsigned int (&column)[4 * WORDS], int rows, unsigned int (&word)[4])
+// The means of a row, packed, from the bytes of columns from `first` on, of which `rows` takes three.
+template <int BYTES>
+__device__ __forceinline__ void means_of(
+    const unsigned int (&column)[BYTES], int first, int rows, unsigned int (&word)[4])
 {
-    int sums[4 * WORDS];
+    int sums[VALUES];
     #pragma unroll
-    for (int i = FIRST; i < FIRST + VALUES; ++i) sums[i] = dot(column[i], rows, 0);
+    for (int i = 0; i < VALUES; ++i) sums[i] = dot(column[first + i], rows, 0);
     #pragma unroll
     for (int k = 0; k < 4; ++k) {
         unsigned int mean[4];
         #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            const int* const from = sums + FIRST + 4 * k + i;
+            const int* const from = sums + 4 * k + i;
             mean[i] = ninth(from[0] + from[CHANNELS] + from[2 * CHANNELS]);
         }
         word[k] = __byte_perm(__byte_perm(mean[0], mean[1], 0x0062), __byte_perm(mean[2], mean[3], 0x0062), 0x5410);
@@ -44,11 +46,13 @@ __device__ __forceinline__ void means_of(const unsigned int (&column)[4 * WORDS]
 extern "C" __global__ void __launch_bounds__(THREADS) mean2d_packed(
     const T* __restrict__ x, T* __restrict__ y, int height, int width)
 {
-    const int columns = width * CHANNELS;
-    const int e = vector_of(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+    const int columns = width * CHANNELS, t = blockIdx.x * blockDim.x + threadIdx.x;
     const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
-    if ((!EXCHANGE && e >= columns) || top >= height) return;  // lanes that exchange words stay together
+    if (top >= height) return;
 
+#if ALIGNED
+    const int e = t * VECTOR;
+    if (e >= columns) return;
     Span spans[LINES];
     fetch_rows(x, top - 1, height, e, width, spans);
 
@@ -59,8 +63,25 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_packed(
         #pragma unroll
         for (int row = 0; row < 2; ++row) {
             if (top + o + row >= height) return;
-            means_of(column, 0x00010101 << 8 * row, word);
+            means_of(column, FIRST, 0x00010101 << 8 * row, word);
             put_words(y + (long long)(top + o + row) * columns, e, columns, word);
         }
     }
+#else
+    Row rows[ROWS / 2][4];
+    #pragma unroll
+    for (int o = 0; o < ROWS; o += 2) fetch_pair(x, top + o, height, begin_of(t, top + o, columns), columns, rows[o / 2]);
+    #pragma unroll
+    for (int o = 0; o < ROWS; o += 2) {
+        unsigned int column[4 * PAIR_WORDS], word[4];
+        columns_of(rows[o / 2], 0, column);
+        #pragma unroll
+        for (int row = 0; row < 2; ++row) {
+            if (top + o + row >= height) return;
+            means_of(column, 4 * LEFT - HALO + row * APART, 0x00010101 << 8 * row, word);
+            const int e = begin_of(t, top + o, columns) + row * APART;
+            put_vector(y + (long long)(top + o + row) * columns, e, columns, word);
+        }
+    }
+#endif
 }
