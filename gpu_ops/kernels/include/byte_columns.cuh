@@ -4,11 +4,11 @@
 #include "row_span.cuh"
 
 // The bytes of the words of rows `o` to `o` + 3 of COUNT, the uppermost lowest. Rows beyond the last are zero.
-template <typename Row, int COUNT, int BYTES>
-__device__ __forceinline__ void columns_of(const Row (&spans)[COUNT], int o, unsigned int (&column)[BYTES])
+template <typename Rows, int COUNT, int ALL>
+__device__ __forceinline__ void columns_of(const Rows (&spans)[COUNT], int o, unsigned int (&column)[ALL])
 {
     #pragma unroll
-    for (int k = 0; k < BYTES / 4; ++k) {
+    for (int k = 0; k < ALL / 4; ++k) {
         const unsigned int a = spans[o].word[k], b = spans[o + 1].word[k], c = spans[o + 2].word[k];
         const unsigned int d = o + 3 < COUNT ? spans[o + 3 < COUNT ? o + 3 : o].word[k] : 0;
         // The first two bytes of two rows in turn, then the last two.

@@ -23,9 +23,9 @@ static_assert(sizeof(T) == 1 && CHANNELS <= 4 && ROWS % 2 == 0, "sums are of byt
 __device__ __forceinline__ unsigned int ninth(unsigned int sum) { return sum * 7282 + 32768; }
 
 // The means of a row, packed, from the bytes of columns from `first` on, of which `rows` takes three.
-template <int BYTES>
+template <int ALL>
 __device__ __forceinline__ void means_of(
-    const unsigned int (&column)[BYTES], int first, int rows, unsigned int (&word)[4])
+    const unsigned int (&column)[ALL], int first, int rows, unsigned int (&word)[4])
 {
     int sums[VALUES];
     #pragma unroll
