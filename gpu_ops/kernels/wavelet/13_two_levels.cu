@@ -2,9 +2,9 @@
 // Idea:    fusion of levels: as 12_warp_recomputed, but the approximation between the two levels stays in registers.
 //          Forward, each row of it enters the second level as soon as it is complete; inverse, it is synthesised from
 //          the second level's details, which are stored as in 11_warp_strips, when the first level needs it
-// Shapes:  x and out (rows, columns), multiples of four; low, finest and restored (rows / 4, columns / 4); details (2,
-//          rows / 4, columns / 4), as those of 11_warp_strips; thresholds (1)
-// Launch:  one warp per block. Grid x: strips of WIDTH_TWO_FORWARD or WIDTH_TWO_INVERSE samples, y: segments of
+// Shapes:  x and out (rows, columns), multiples of four, channels interleaved; low, finest and restored (rows / 4, columns
+//          / 4), details (2, rows / 4, columns / 4), as those of 11_warp_strips, each channel in a plane; thresholds (1)
+// Launch:  one warp per block, of several channels one each. Grid x: strips of WIDTH_TWO_FORWARD or WIDTH_TWO_INVERSE samples, y: segments of
 //          `height` rows, of coefficients forward, of samples inverse. Each launch but the first may start before the
 //          previous one ends (programmatic dependent launch)
 // Traffic: 14 bytes per float. Forward 5: read, and four bands of a sixteenth written; inverse 9: read and written, and
@@ -17,7 +17,6 @@ constexpr int NEXT = PAIRS / 2; // low or high coefficients per lane at the seco
 constexpr int WARM = HALF / 2 * 2, LATE = WARM - (HALF - 1);
 constexpr int HALO_TWO_FORWARD = whole(3 * BEFORE, EACH), HALO_TWO_FORWARD_AFTER = whole(3 * AFTER, EACH);
 constexpr int WIDTH_TWO_FORWARD = (32 - HALO_TWO_FORWARD - HALO_TWO_FORWARD_AFTER) * EACH;
-constexpr int AT_A_TIME = 4; // steps whose rows are being copied
 
 // A lane's columns of both levels.
 struct BothLevels {
@@ -32,7 +31,7 @@ __device__ __forceinline__ void store_next(const T (&v)[NEXT], T unit, T* band, 
         if (k + i < half) band[(unsigned)(row * half + k + i)] = v[i] * unit;
 }
 
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_forward(
+extern "C" __global__ void __launch_bounds__(THREADS_OF_BLOCK, BLOCKS) wavelet_two_levels_forward(
     const S* __restrict__ x, T* __restrict__ low, T* __restrict__ details, T* __restrict__ finest, int rows,
     int columns, int half_rows, int half, int height)
 {
@@ -44,13 +43,15 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
     const int k = (left / 2 + AHEAD) / 2 + AHEAD;
     const bool mine = lane >= HALO_TWO_FORWARD && lane < 32 - HALO_TWO_FORWARD_AFTER;
     const size_t band = (size_t)half_rows * half;
-    Samples samples(x, rows, columns, left);
+    Samples samples(channel_of(x, rows, columns), rows, columns, left);
+    low = plane_of(low, half_rows, half), finest = plane_of(finest, half_rows, half);
+    details = plane_of(details, 2 * half_rows, half);
     BothLevels clamped = {};
     T upper[PAIRS] = {};
-    __shared__ Four copies[AT_A_TIME][2][ROW];
+    __shared__ Four copies[AT_A_TIME][2][APART * PLANE];
     const auto prefetch = [&](int step, int slot) {
         if (step < steps)
-            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
+            for (int r = 0; r < 2; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + own_four());
         close_group();
     };
     wait_for_launch_ahead();
@@ -66,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_fo
             wait_for_groups<AT_A_TIME - 1>();
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(slot, r, copies[slot][r] + lane, v);
+                samples.take(slot, r, copies[slot][r] + own_four(), v);
                 split_row<true, false>(v, l[r], h[r]);
             }
             prefetch(step + AT_A_TIME, slot);
@@ -113,13 +114,13 @@ struct SecondLevel {
     }
 };
 
-extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_inverse(
+extern "C" __global__ void __launch_bounds__(THREADS_OF_BLOCK, BLOCKS) wavelet_two_levels_inverse(
     const S* __restrict__ x, const T* __restrict__ restored, const T* __restrict__ details,
     const T* __restrict__ finest, S* __restrict__ out, const double* __restrict__ thresholds, int rows, int columns,
     int next_rows, int next, int height, double value)
 {
     // Samples and thresholds are from launches before the previous one.
-    const T threshold = (T)(GIVEN ? value : thresholds[0]);
+    const T threshold = (T)(GIVEN ? value : thresholds[channel()]);
     const T mixed = threshold * unit(BY_LOW, BY_HIGH), fine = threshold * unit(BY_HIGH, BY_HIGH);
     const int lane = threadIdx.x, above = (gridDim.y - 1 - blockIdx.y) * height, below = min(above + height, rows);
     // The first step yields the upper one of the two rows of approximations that a coefficient completes.
@@ -127,22 +128,26 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
     const int steps = ((below - 1 + REACH) >> 1) - first + HALF, top = 2 * first - REACH;
     const int second_k = (first - (HALF - 1) + REACH) / 2;
     const int left = (int)blockIdx.x * WIDTH_TWO_INVERSE + (lane - HALO_TWO_INVERSE) * EACH;
-    const Written written(out, above, below, columns, left, lane >= HALO_TWO_INVERSE && lane < 32 - HALO_TWO_INVERSE_AFTER);
-    Samples samples(x, rows, columns, left);
+    const bool mine = lane >= HALO_TWO_INVERSE && lane < 32 - HALO_TWO_INVERSE_AFTER;
+    const Written written(channel_of(out, rows, columns), above, below, columns, left, mine);
+    Samples samples(channel_of(x, rows, columns), rows, columns, left);
+    restored = plane_of(restored, next_rows, next), finest = plane_of(finest, next_rows, next);
+    details = plane_of(details, 2 * next_rows, next);
     const unsigned own = near_clamped((left / 2 + AHEAD) / 2, next);
     const size_t band = (size_t)next_rows * next;
     const T* const bands[4] = {details + own, details + band + own, finest + own, restored + own};
     Columns clamped = {};
     SecondLevel second = {{}, {}, unit(BY_LOW, BY_LOW), mixed, fine};
-    __shared__ Four copies[AT_A_TIME][2][ROW]; // rows of the next steps, each lane's own
-    __shared__ T coefficients[AT_A_TIME / 2][4][32];
+    __shared__ Four copies[AT_A_TIME][2][APART * PLANE]; // rows of the next steps, each lane's own
+    __shared__ T coefficients[AT_A_TIME / 2][4][THREADS_OF_BLOCK];
+    const int thread = 32 * threadIdx.y + lane;
     const auto prefetch_samples = [&](int step, int slot) {
-        for (int r = 0; r < 2 && step < steps; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + lane);
+        for (int r = 0; r < 2 && step < steps; ++r) samples.prefetch(top + 2 * step + r, slot, r, copies[slot][r] + own_four());
     };
     const auto prefetch_coefficients = [&](int step, int slot) {
         if (slot % 2 == 0 && step < steps) {
             const unsigned line = clamped_row_of(second_k + step / 2, next_rows) * next;
-            for (int b = 0; b < 4; ++b) copy_ahead<sizeof(T)>(&coefficients[slot / 2][b][lane], bands[b] + line);
+            for (int b = 0; b < 4; ++b) copy_ahead<sizeof(T)>(&coefficients[slot / 2][b][thread], bands[b] + line);
         }
         close_group();
     };
@@ -169,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
             if (slot % 2 == 0) {
                 T values[4];
 #pragma unroll
-                for (int b = 0; b < 4; ++b) values[b] = coefficients[slot / 2][b][lane];
+                for (int b = 0; b < 4; ++b) values[b] = coefficients[slot / 2][b][thread];
                 second.take(values, l2, h2);
 #pragma unroll
                 for (int r = 0; r < 2; ++r) {
@@ -180,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(32, RESIDENT) wavelet_two_levels_in
             }
 #pragma unroll
             for (int r = 0; r < 2; ++r) {
-                samples.take(slot, r, copies[slot][r] + lane, row);
+                samples.take(slot, r, copies[slot][r] + own_four(), row);
                 split_row<true, true>(row, l[r], h[r]);
             }
             prefetch_samples(step + AT_A_TIME, slot);

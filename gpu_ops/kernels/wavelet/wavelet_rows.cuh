@@ -12,6 +12,7 @@
 
 constexpr int PAIRS = EACH / 2; // low or high coefficients per lane
 constexpr int DEPTH = 3;        // steps whose rows are in flight
+constexpr int AT_A_TIME = 4;    // the same where two levels share a launch
 
 // Halo that lanes at both ends of a warp cannot compute: coefficients, samples of given coefficients, and samples of
 // computed coefficients.
@@ -157,7 +158,7 @@ struct Samples {
     static_assert(EACH == 4, "a lane takes four samples");
     const S* x;
     unsigned own[EACH], rows, pitch;
-    S ahead[DEPTH][2][EACH];
+    S ahead[AT_A_TIME][2][EACH];
 
     __device__ __forceinline__ Samples(const S* x, int rows, int columns, int left)
         : x(x), rows(rows), pitch(columns * APART)

@@ -91,7 +91,7 @@ def grid_of(task: Task, level: int, part: Part) -> Grid:
     samples = columns * (4 if part.two else 2) if part.forward else columns
     strips = -(-samples // lane.width(part))
     warps, channels = MOST_WARPS if part.two and lane.taps > SHORT else WARPS, task.meta.channels
-    resident = -(-warps // channels) * channels if level == 1 else warps  # a block has a warp for each channel
+    resident = -(-warps // channels) * channels if level == 1 or part.two else warps  # a block has a warp for each channel
     most = min(max(resident * task.limits.multiprocessors // (strips * channels), 1), MOST_BLOCKS)
     height = max(-(-rows // most), LEAST_ROWS // 2 if part.forward else LEAST_ROWS)
     height += 0 if part.forward else height % 2  # whole pairs

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from gpu_ops.filters.kit.planning import cuda
-from gpu_ops.filters.kit.rules import beyond, not_with, one_channel, together
+from gpu_ops.filters.kit.rules import beyond, not_with, together
 from gpu_ops.filters.wavelet import forms
 from gpu_ops.filters.wavelet.counts import warp_traffic
 from gpu_ops.filters.wavelet.cuda import recomputing
@@ -18,7 +18,7 @@ from gpu_ops.filters.wavelet.cuda.launches import RESULT_ALONE, counted, largest
 from gpu_ops.filters.wavelet.cuda.recomputed_blocks import AROUND, ONE_THRESHOLD
 from gpu_ops.filters.wavelet.cuda.strips import Strips
 from gpu_ops.filters.wavelet.cuda.warp_registers import FILE, Registers, fits, has_even_levels
-from gpu_ops.filters.wavelet.cuda.warp_strips import Rung, Streaming, in_fours, stores, streams
+from gpu_ops.filters.wavelet.cuda.warp_strips import FOUR, Rung, Streaming, stores, streams
 from gpu_ops.input_kinds import IMAGE, SIGNAL
 from gpu_ops.task import Task
 from gpu_ops.types import Counts, Rule, Variant
@@ -39,7 +39,7 @@ IDEAS = {
 SHAPES = {
     Rung.STORED: ((36, 132), (36, 136), (124, 133), (36, 140, 3)),
     Rung.RECOMPUTED: ((36, 132), (36, 136), (37, 133), (36, 140, 3)),
-    Rung.TWO_LEVELS: ((36, 136), (72, 144)),
+    Rung.TWO_LEVELS: ((36, 136), (72, 144), (40, 136, 3)),
 }
 """Images with more columns than a warp has, in rows of whole fours, at the second level as well or not, and in others;
 and several channels. The tallest has two levels of the longest filter that is tried: with a periodic border the second
@@ -54,8 +54,8 @@ def _all_stream(task: Task) -> bool:
 
 def _pairs_of_levels(task: Task) -> bool:
     """Whether an image has whole fours of rows, and of columns at both levels."""
-    whole = task.meta.shape[0] % 4 == 0 and in_fours(task, 1) and in_fours(task, 2)
-    return whole and streams(task, 2)
+    rows, columns = task.meta.shape[:2]
+    return rows % 4 == 0 and columns % (2 * FOUR) == 0 and streams(task, 2)
 
 
 SINGLE = Rule(
@@ -87,7 +87,6 @@ TWO_OR_MORE = Rule(
     {"param levels": (1,), "shape": ((7, 1),)},
 )
 OF_TWO = (
-    one_channel("image", "it takes one channel, not {meta.channels}"),
     not_with("border", "symmetric", words="it takes border periodization only"),
     Rule(
         lambda task: 0 if _pairs_of_levels(task) else 4 * Strips.of(task).taps,
