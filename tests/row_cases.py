@@ -22,7 +22,7 @@ BROKEN = (0.1, 2.0, -1.3, 2.7, 4.0, 2.0, -1.0, 0.4, 1.0)
 
 def all_row_cases() -> list[Named]:
     """(filter id, variant id, case)."""
-    return [*_means(), *_packed(), *_vectors(), *_scans(), *_convolutions()]
+    return [*_means(), *_packed(), *_vectors(), *_scans(), *_convolutions(), *_steps()]
 
 
 def _case(
@@ -113,3 +113,14 @@ def _convolutions() -> Iterator[Named]:
             params: dict[str, Value] = {"matrix": matrix, "divisor": divisor, "offset": 7.0, "passes": 1 + place % 2}
             knobs: dict[str, Value] = {"block_y": 2, "rows": (2, 4, 1)[(place + turn) % 3]}
             yield "conv3x3", "rows", _case(place + turn, shape, dtype, params, knobs, ("extremes", "random")[turn % 2])
+
+
+def _steps() -> Iterator[Named]:
+    """Bytes in rows that begin 1 to 15 bytes later in a vector than the previous one, of one channel and of three; each
+    step has another border in either filter. Of three channels 11 pixels are two vectors and a byte."""
+    for step in range(1, 16):
+        shape: tuple[int, ...] = (9, 64 + step) if step % 2 else (7, 32 + 11 * step % 16, 3)
+        mean: dict[str, Value] = {"block": 64, "rows": (2, 4)[step // 2 % 2]}
+        yield "mean2d", "packed", _case(step // 4, shape, "uint8", {"window": 3}, mean)
+        matrix: dict[str, Value] = {"matrix": SIGNED, "divisor": 7.0, "offset": 1.0}
+        yield "conv3x3", "rows", _case(step // 4 + 2, shape, "uint8", matrix, {"block_y": 2, "rows": (4, 2, 1)[step % 3]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gpu_ops.filters.conv3x3 import plans
 from gpu_ops.filters.kit.library_calls import NO_DOUBLE, PIXELS
+from gpu_ops.filters.kit.registers import rows_of_bytes
 from gpu_ops.filters.kit.rules import OPENCV_BORDER, TEXTURE_FITS, blocks_fit, not_of, not_with, shared_fits
 from gpu_ops.types import Rule
 
@@ -34,4 +35,4 @@ WARP_ROWS = (GRID_FITS, shared_fits(plans.warp_rows_bytes, "rows take"))
 FUSED = (not_with("passes", 1, words="it fuses two passes; choose passes 2"), GRID_FITS)
 FLOATS = not_of("uint8", "uint16", words="it rounds halves of integers to even: convert the samples to float32")
 CVCUDA = (FLOATS, NO_DOUBLE, PIXELS, KEEPS_ZEROS)
-ROWS = blocks_fit(lambda task: task.knobs["block_y"] * task.knobs["rows"], "a larger block or more rows per thread")
+ROWS = blocks_fit(lambda task: task.knobs["block_y"] * rows_of_bytes(task), "a larger block or more rows per thread")

@@ -6,10 +6,22 @@ from typing import Any
 
 import numpy as np
 
+from gpu_ops.devices.launches import grid2d
 from gpu_ops.filters.conv3x3.arithmetic import Arithmetic
 from gpu_ops.filters.conv3x3.plans import Passes
 from gpu_ops.filters.kit.planning import PlanContext
-from gpu_ops.filters.kit.registers import WARP, exchanges, launch_bound, row_step, rows_aligned, values_across
+from gpu_ops.filters.kit.registers import (
+    PAIR_BYTES,
+    VECTOR_BYTES,
+    WARP,
+    exchanges,
+    in_pairs,
+    launch_bound,
+    row_step,
+    rows_aligned,
+    rows_of,
+    values_across,
+)
 from gpu_ops.plan import DeviceArray, Launch, Plan
 
 
@@ -19,19 +31,23 @@ def rows(ctx: PlanContext) -> Plan:
     division, magic = quotient(passes.how, ctx.dtype)
     taps = tap_bytes(passes.how) if division and ctx.dtype == np.uint8 else None
     row = ctx.columns, ctx.dtype.itemsize
+    paired = in_pairs(*row, ctx.channels) if taps is not None else 0
+    lines = rows_of(ctx.knobs["rows"], paired)
     kernel = passes.kernel(
         BORDER=ctx.border,
         CHANNELS=ctx.channels,
-        ROWS=ctx.knobs["rows"],
+        ROWS=lines,
         THREADS=launch_bound(WARP * ctx.knobs["block_y"]),
         ALIGNED=rows_aligned(*row),
         ROW_STEP=row_step(*row),
-        EXCHANGE=exchanges(*row, WARP),
+        EXCHANGE=0 if paired else exchanges(*row, WARP),
+        PAIRED=paired,
         BYTES=int(taps is not None),
         DIVISION=division,
     )
     constants = passes.constants if taps is None else {"taps": taps}
-    grid = passes.grid(values_across(*row, WARP), ctx.knobs["rows"])
+    across = WARP * VECTOR_BYTES if paired else values_across(*row, WARP)
+    grid = grid2d(ctx.height, ctx.columns + PAIR_BYTES * paired, (across, passes.block[1] * lines))
     scalars = (*passes.finish, np.int32(magic), np.int32(ctx.height), np.int32(ctx.width))
 
     def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:

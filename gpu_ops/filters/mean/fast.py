@@ -17,12 +17,16 @@ from gpu_ops.filters.kit.march_limits import march_exactness, march_largest, seg
 from gpu_ops.filters.kit.planning import PlanContext, block_shape
 from gpu_ops.filters.kit.ranges import top
 from gpu_ops.filters.kit.registers import (
+    PAIR_BYTES,
     VECTOR_BYTES,
     exchanges,
     halo_fits,
+    in_pairs,
     launch_bound,
     row_step,
     rows_aligned,
+    rows_of,
+    rows_of_bytes,
     values_across,
     vector_of,
 )
@@ -39,9 +43,6 @@ VECTOR_HALO = 64
 """Bytes next to a vector of a signal that fit into registers."""
 ROWS_HALO = 48
 """The same for images, where a thread keeps several rows."""
-PAIR_BYTES = 24
-"""Bytes by which a thread's vector of two rows, of which only the first is aligned, may begin before a row or end after
-it."""
 ROWS_WINDOWS = (3, 5, 7)
 STEPS = (1, 2, 4, 8, 16)
 """Vectors per thread of the scan: the minimum that leaves half of a tile for outputs, and at least LOADS vectors of 16
@@ -63,21 +64,20 @@ VECTOR_FITS = halo_fits(window_of, VECTOR_HALO, never={"param window": (4095,)})
 
 def image(ctx: PlanContext) -> Plan:
     """An image by rows of vectors in registers, whether bytes are packed or not."""
-    threads, rows, block = ctx.knobs["block"], ctx.knobs["rows"], block_shape(ctx.knobs["block"])
+    threads, block, row = ctx.knobs["block"], block_shape(ctx.knobs["block"]), (ctx.columns, ctx.dtype.itemsize)
+    paired = ctx.variant == "packed" and in_pairs(*row, ctx.channels)
+    rows = rows_of(ctx.knobs["rows"], paired)
     how = {"WINDOW": ctx.params["window"], "ROWS": rows, "THREADS": launch_bound(threads)}
-    row = ctx.columns, ctx.dtype.itemsize
-    skewed = ctx.variant == "packed" and not rows_aligned(*row)
-    exchange, across = (0, block[0] * VECTOR_BYTES) if skewed else (exchanges(*row, block[0]), values_across(*row, block[0]))
-    how |= {"ALIGNED": rows_aligned(*row), "ROW_STEP": row_step(*row), "EXCHANGE": exchange}
+    how |= {"ALIGNED": rows_aligned(*row), "ROW_STEP": row_step(*row)}
+    how |= {"EXCHANGE": 0 if paired else exchanges(*row, block[0])}
     kernel = ctx.kernel(**defines(ctx), **how)
-    grid = grid2d(ctx.height, ctx.columns + (PAIR_BYTES if skewed else 0), (across, block[1] * rows))
+    across = block[0] * VECTOR_BYTES if paired else values_across(*row, block[0])
+    grid = grid2d(ctx.height, ctx.columns + PAIR_BYTES * paired, (across, block[1] * rows))
     args = (ctx.x, ctx.out, np.int32(ctx.height), np.int32(ctx.width))
     return ctx.plan(Launch(kernel, grid, (*block, 1), args, name=ctx.variant))
 
 
-_BLOCKS_FIT = blocks_fit(
-    lambda task: block_shape(task.knobs["block"])[1] * task.knobs["rows"], "a larger block or more rows per thread"
-)
+_LARGER = "a larger block or more rows per thread"
 ROWS_RULES = (
     Rule(
         lambda task: window_of(task) not in ROWS_WINDOWS,
@@ -85,12 +85,12 @@ ROWS_RULES = (
         {"param window": (13, 63)},
     ),
     halo_fits(window_of, ROWS_HALO),
-    _BLOCKS_FIT,
+    blocks_fit(lambda task: block_shape(task.knobs["block"])[1] * task.knobs["rows"], _LARGER),
 )
 PACKED_RULES = (
     not_of("uint16", "float32", "float64", words="it adds bytes, not {meta.dtype}"),
     Rule(lambda task: window_of(task) != 3, "it is made for window 3, not {window}", {"param window": (13, 63)}),
-    _BLOCKS_FIT,
+    blocks_fit(lambda task: block_shape(task.knobs["block"])[1] * rows_of_bytes(task), _LARGER),
 )
 
 

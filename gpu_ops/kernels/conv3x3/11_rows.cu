@@ -14,7 +14,11 @@
 
 #define HALO CHANNELS
 #define RAGGED !ALIGNED
+#if PAIRED
+#include "byte_pairs.cuh"
+#else
 #include "byte_columns.cuh"
+#endif
 
 constexpr int LINES = ROWS + 2;
 
@@ -41,28 +45,24 @@ __device__ __forceinline__ unsigned int two_bytes(int low, int high, unsigned in
     return word;
 }
 
-// The results of rows `o` and `o` + 1: a word of a column serves both rows, with the weights of a column, and three
-// columns; the neighbouring values along a row are other words.
-__device__ __forceinline__ void two_rows(
-    const Span (&spans)[LINES], int o, int bias, int magic, unsigned int (&words)[2][4])
+// The results of the first or the second row of two, from columns from `first` on: a word of a column serves both rows,
+// with the weights of a column, and three columns; the neighbouring values along a row are other words.
+template <int ALL>
+__device__ __forceinline__ void results_of(
+    const unsigned int (&column)[ALL], int first, int row, int bias, int magic, unsigned int (&word)[4])
 {
-    unsigned int column[4 * WORDS];
-    columns_of(spans, o, column);
     #pragma unroll
-    for (int row = 0; row < 2; ++row) {
+    for (int k = 0; k < 4; ++k) {
+        int sums[4];
         #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-            int sums[4];
+        for (int i = 0; i < 4; ++i) {
+            sums[i] = bias;
             #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                sums[i] = bias;
-                #pragma unroll
-                for (int u = 0; u < 3; ++u)
-                    sums[i] = dot(column[FIRST + 4 * k + i + u * CHANNELS], taps[u] << 8 * row, sums[i]);
-                sums[i] = divided(sums[i], magic);
-            }
-            words[row][k] = two_bytes(sums[0], sums[1], two_bytes(sums[2], sums[3], 0));
+            for (int u = 0; u < 3; ++u)
+                sums[i] = dot(column[first + 4 * k + i + u * CHANNELS], taps[u] << 8 * row, sums[i]);
+            sums[i] = divided(sums[i], magic);
         }
+        word[k] = two_bytes(sums[0], sums[1], two_bytes(sums[2], sums[3], 0));
     }
 }
 #else
@@ -93,23 +93,31 @@ __device__ __forceinline__ void add_line(const Span& span, int v, W (&sums)[ROWS
 extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
     const T* __restrict__ x, T* __restrict__ y, W bias, W divisor, W offset, int magic, int height, int width)
 {
-    const int columns = width * CHANNELS;
-    const int e = vector_of(blockIdx.x * blockDim.x + threadIdx.x) * VECTOR;
+    const int columns = width * CHANNELS, t = blockIdx.x * blockDim.x + threadIdx.x;
     const int top = (blockIdx.y * blockDim.y + threadIdx.y) * ROWS;
-    if ((!EXCHANGE && e >= columns) || top >= height) return;  // lanes that exchange words stay together
+    if (top >= height) return;
 
+#if PAIRED
+    const auto results = [&](const auto& column, int first, int row, unsigned int (&word)[4]) {
+        results_of(column, first, row, (int)bias, magic, word);
+    };
+    each_pair<ROWS>(x, y, t, top, height, columns, results);
+#else
+    const int e = vector_of(t) * VECTOR;
+    if (!EXCHANGE && e >= columns) return; // lanes that exchange words stay together
     Span spans[LINES];
     fetch_rows(x, top - 1, height, e, width, spans);
 
 #if BYTES
     #pragma unroll
     for (int o = 0; o < ROWS; o += 2) {
-        unsigned int words[2][4];
-        two_rows(spans, o, (int)bias, magic, words);
+        unsigned int column[4 * WORDS], word[4];
+        columns_of(spans, o, column);
         #pragma unroll
         for (int row = 0; row < 2 && o + row < ROWS; ++row) {
             if (top + o + row >= height) return;
-            put_words(y + (long long)(top + o + row) * columns, e, columns, words[row]);
+            results_of(column, FIRST, row, (int)bias, magic, word);
+            put_words(y + (long long)(top + o + row) * columns, e, columns, word);
         }
     }
 #else
@@ -131,5 +139,6 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
         for (int i = 0; i < VECTOR; ++i) results[i] = finished(sums[o][i], bias, divisor, offset, magic);
         put(y + (long long)(top + o) * columns, e, columns, results);
     }
+#endif
 #endif
 }

@@ -26,20 +26,22 @@ __device__ __forceinline__ int begin_of(int t, int top, int columns)
 __device__ __forceinline__ void copy_pixels(int begin, int end, Row (&rows)[4])
 {
     #pragma unroll
-    for (int k = 0; k < PAIR_WORDS - 1; ++k) {
+    for (int k = 0; k < PAIR_WORDS; ++k) {
         const unsigned int inside = __funnelshift_lc(0, 0xffffffffu, 8 * max(begin - 4 * k, 0));
         #pragma unroll
         for (int v = 0; v < 4; ++v) {
-            const unsigned int moved = __funnelshift_rc(rows[v].word[k], rows[v].word[k + 1], 8 * HALO);
+            const unsigned int next = k + 1 < PAIR_WORDS ? rows[v].word[k + 1] : 0;
+            const unsigned int moved = __funnelshift_rc(rows[v].word[k], next, 8 * HALO);
             rows[v].word[k] = rows[v].word[k] & inside | (BORDER ? moved & ~inside : 0);
         }
     }
     #pragma unroll
-    for (int k = PAIR_WORDS - 1; k > 0; --k) {
+    for (int k = PAIR_WORDS - 1; k >= 0; --k) {
         const unsigned int beyond = __funnelshift_lc(0, 0xffffffffu, 8 * max(end - 4 * k, 0));
         #pragma unroll
         for (int v = 0; v < 4; ++v) {
-            const unsigned int moved = __funnelshift_lc(rows[v].word[k - 1], rows[v].word[k], 8 * HALO);
+            const unsigned int last = k > 0 ? rows[v].word[k - 1] : 0;
+            const unsigned int moved = __funnelshift_lc(last, rows[v].word[k], 8 * HALO);
             rows[v].word[k] = rows[v].word[k] & ~beyond | (BORDER ? moved & beyond : 0);
         }
     }
@@ -105,5 +107,27 @@ __device__ __forceinline__ void put_vector(T* __restrict__ row, int e, int colum
         #pragma unroll
         for (int i = 0; i < 16; ++i)
             if (e + i >= 0 && e + i < columns) at[i] = (unsigned char)(word[i / 4] >> 8 * (i % 4));
+    }
+}
+
+// COUNT rows from `top` on: `results` gets the bytes of columns (see columns_of), the first that a row of results uses,
+// and whether it is the first or the second of a pair, and makes its words.
+template <int COUNT, typename Results>
+__device__ __forceinline__ void each_pair(
+    const T* __restrict__ x, T* __restrict__ y, int t, int top, int height, int columns, const Results& results)
+{
+    constexpr int PAIRS = (COUNT + 1) / 2;
+    Row rows[PAIRS][4];
+    #pragma unroll
+    for (int i = 0; i < PAIRS; ++i)
+        fetch_pair(x, top + 2 * i, height, begin_of(t, top + 2 * i, columns), columns, rows[i]);
+    #pragma unroll
+    for (int o = 0; o < COUNT; ++o) {
+        if (top + o >= height) return;
+        unsigned int column[4 * PAIR_WORDS], word[4];
+        columns_of(rows[o / 2], 0, column);
+        results(column, 4 * LEFT - HALO + o % 2 * APART, o % 2, word);
+        const int e = begin_of(t, top + o / 2 * 2, columns) + o % 2 * APART;
+        put_vector(y + (long long)(top + o) * columns, e, columns, word);
     }
 }

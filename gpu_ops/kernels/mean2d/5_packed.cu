@@ -68,20 +68,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_packed(
         }
     }
 #else
-    Row rows[ROWS / 2][4];
-    #pragma unroll
-    for (int o = 0; o < ROWS; o += 2) fetch_pair(x, top + o, height, begin_of(t, top + o, columns), columns, rows[o / 2]);
-    #pragma unroll
-    for (int o = 0; o < ROWS; o += 2) {
-        unsigned int column[4 * PAIR_WORDS], word[4];
-        columns_of(rows[o / 2], 0, column);
-        #pragma unroll
-        for (int row = 0; row < 2; ++row) {
-            if (top + o + row >= height) return;
-            means_of(column, 4 * LEFT - HALO + row * APART, 0x00010101 << 8 * row, word);
-            const int e = begin_of(t, top + o, columns) + row * APART;
-            put_vector(y + (long long)(top + o + row) * columns, e, columns, word);
-        }
-    }
+    const auto means = [](const auto& column, int first, int row, unsigned int (&word)[4]) {
+        means_of(column, first, 0x00010101 << 8 * row, word);
+    };
+    each_pair<ROWS>(x, y, t, top, height, columns, means);
 #endif
 }

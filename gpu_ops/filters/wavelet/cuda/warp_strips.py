@@ -32,9 +32,10 @@ from gpu_ops.task import Task
 
 FOUR, MOST = 4, 1 << 31
 """Samples loaded at once, and the limit on an image's positions: bytes of a row are ints."""
-LEAST_ROWS, WARPS, MOST_WARPS, SHORT = 8, 8, 12, 10
-"""The minimum rows of a segment, and the resident warps per multiprocessor if the launch is memory-bound, and if two
-levels of filters with more taps than this are compute-bound: registers suffice for so many."""
+LEAST_ROWS, WARPS, MOST_WARPS, SHORT, LATTICES = 8, 8, 12, 10, 34
+"""The minimum rows of a segment, and the resident warps per multiprocessor if the launch is memory-bound, and if it is
+compute-bound: two levels of filters with more than SHORT taps, and one of filters with more than LATTICES. Registers
+suffice for so many: on an H200, 4096², db18 took 245 µs (273 µs with 8 warps), db19 258 µs (271), db20 291 µs (289)."""
 
 
 class Rung(Enum):
@@ -90,7 +91,8 @@ def grid_of(task: Task, level: int, part: Part) -> Grid:
     lane, (rows, columns) = Lane.of(task), extents_of(task)[level if part.forward else level - 1]
     samples = columns * (4 if part.two else 2) if part.forward else columns
     strips = -(-samples // lane.width(part))
-    warps, channels = MOST_WARPS if part.two and lane.taps > SHORT else WARPS, task.meta.channels
+    bound = lane.taps > (SHORT if part.two else LATTICES)
+    warps, channels = MOST_WARPS if bound else WARPS, task.meta.channels
     resident = -(-warps // channels) * channels if level == 1 or part.two else warps  # a block has a warp for each channel
     most = min(max(resident * task.limits.multiprocessors // (strips * channels), 1), MOST_BLOCKS)
     height = max(-(-rows // most), LEAST_ROWS // 2 if part.forward else LEAST_ROWS)
@@ -209,7 +211,7 @@ class Streaming(Denoising):
             "APART": self.shape.channels if first else 1,
             "IMAGE": 1,
             "SHIFTED": 0,
-            "RESIDENT": MOST_WARPS if self.strips.taps <= LONGEST else WARPS,
+            "RESIDENT": WARPS if LONGEST < self.strips.taps <= LATTICES else MOST_WARPS,
             "NOISE": int(first and self.noise),
             "GIVEN": int(not self.noise),
             "ONLY_LEVEL": int(level.alone),
