@@ -22,32 +22,8 @@ __device__ __forceinline__ int begin_of(int t, int top, int columns)
     return 16 * t + lead - (APART > 0 && lead - 16 + APART > 0 ? 32 : 16);
 }
 
-// Bytes beyond the edges of the row, `begin` and `end` of the words, become those of the pixels beside them, or zeros.
-__device__ __forceinline__ void copy_pixels(int begin, int end, Row (&rows)[4])
-{
-    #pragma unroll
-    for (int k = 0; k < PAIR_WORDS; ++k) {
-        const unsigned int inside = __funnelshift_lc(0, 0xffffffffu, 8 * max(begin - 4 * k, 0));
-        #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const unsigned int next = k + 1 < PAIR_WORDS ? rows[v].word[k + 1] : 0;
-            const unsigned int moved = __funnelshift_rc(rows[v].word[k], next, 8 * HALO);
-            rows[v].word[k] = rows[v].word[k] & inside | (BORDER ? moved & ~inside : 0);
-        }
-    }
-    #pragma unroll
-    for (int k = PAIR_WORDS - 1; k >= 0; --k) {
-        const unsigned int beyond = __funnelshift_lc(0, 0xffffffffu, 8 * max(end - 4 * k, 0));
-        #pragma unroll
-        for (int v = 0; v < 4; ++v) {
-            const unsigned int last = k > 0 ? rows[v].word[k - 1] : 0;
-            const unsigned int moved = __funnelshift_lc(last, rows[v].word[k], 8 * HALO);
-            rows[v].word[k] = rows[v].word[k] & ~beyond | (BORDER ? moved & beyond : 0);
-        }
-    }
-}
-
-// The same for pixels from the other end of the row, which are loaded.
+// Replaces the pixels beyond the edges of the row, which are bytes `begin` and `end` of the words, by those of its other
+// end, which are loaded.
 __device__ __forceinline__ void wrap_pixels(
     const T* __restrict__ x, int top, int height, int columns, int begin, int end, Row (&rows)[4])
 {
@@ -93,7 +69,7 @@ __device__ __forceinline__ void fetch_pair(
     const int begin = -from, end = columns - from;
     if (begin <= 0 && end >= 4 * PAIR_WORDS) return;
     if (BORDER == 3) wrap_pixels(x, top - 1, height, columns, begin, end, rows);
-    else copy_pixels(begin, end, rows);
+    else copy_pixels<HALO>(begin, end, rows);
 }
 
 // Stores a vector that begins at byte e of a row, at an aligned address; only its bytes inside the row.

@@ -8,7 +8,8 @@
 // in a row is an Index: int, or long long for the single row of a signal.
 #pragma once
 #include "border.cuh"
-#include "shifted_words.cuh"
+#include "edge_pixels.cuh"
+#include "unaligned_words.cuh"
 
 constexpr int VECTOR = 16 / sizeof(T);
 constexpr int SIDE_BYTES = HALO * sizeof(T);
@@ -20,9 +21,6 @@ constexpr int FIRST = REACH - HALO;         // the first value that is used
 // How far a row must extend beyond a thread's vector: the aligned vectors that contain the words on the right may end
 // later. Those on the left begin inside the image, which is aligned.
 constexpr int BEYOND = ALIGNED ? REACH : REACH + VECTOR - 1;
-
-// The vectors that contain so many words, at any position.
-__device__ constexpr int vectors_of(int words) { return (16 - (int)sizeof(T) + 4 * words + 15) / 16; }
 
 struct Span {
     unsigned int word[WORDS];
@@ -186,34 +184,13 @@ __device__ __forceinline__ void replace(Span (&spans)[COUNT], int i, const T (&v
 // Whether the values beyond an edge are those of the pixel before it, or zeros, and there is one word of them.
 constexpr bool BESIDE = BORDER != 3 && HALO == CHANNELS && SIDE == 1;
 
-// Replaces the pixel beyond an edge of the row by the one before it, which is in the same span: spans are moved by a
-// pixel, and the bytes from the edge on are taken of the moved ones. No value is loaded again.
-template <int COUNT>
-__device__ __forceinline__ void copy_pixels(int e, int columns, Span (&spans)[COUNT])
-{
-    const int end = (REACH + columns - e) * (int)sizeof(T); // the byte of a span that is the first one beyond the row
-    #pragma unroll
-    for (int v = 0; v < COUNT; ++v)
-        if (e == 0) spans[v].word[0] = BORDER ? spans[v].word[1] << 8 * (4 - SIDE_BYTES) : 0;
-    #pragma unroll
-    for (int k = WORDS - 1; k > 0; --k) {
-        const unsigned int beyond = __funnelshift_lc(0, 0xffffffffu, 8 * max(end - 4 * k, 0));
-        #pragma unroll
-        for (int v = 0; v < COUNT; ++v) {
-            unsigned int (&word)[WORDS] = spans[v].word;
-            const unsigned int moved = __funnelshift_lc(word[k - 1], word[k], 8 * SIDE_BYTES);
-            word[k] = word[k] & ~beyond | (BORDER ? moved & beyond : 0);
-        }
-    }
-}
-
 // Replaces the values of the spans at element e of COUNT rows that are beyond the edges, by BORDER. All are loaded at
 // once, unless they are many.
 template <int COUNT>
 __device__ __forceinline__ void fill_edges(const T* const (&rows)[COUNT], int e, int width, Span (&spans)[COUNT])
 {
     if constexpr (BESIDE) {
-        copy_pixels(e, width * CHANNELS, spans);
+        copy_pixels<SIDE_BYTES>((REACH - e) * (int)sizeof(T), (REACH + width * CHANNELS - e) * (int)sizeof(T), spans);
         return;
     }
     constexpr int AT_ONCE = HALO <= 4 ? HALO : 1;
@@ -265,67 +242,6 @@ __device__ __forceinline__ void fetch(const T* const (&rows)[COUNT], Index e, In
     if (!left) gather<0, SIDE>(rows, e, width, spans);
     if (!right) gather<SIDE + 4, WORDS>(rows, e, width, spans);
 }
-
-// COUNT words of a row, `phase` bytes after the first of the vectors that contain them. All are inside the image.
-template <int COUNT>
-__device__ __forceinline__ void shifted(const uint4* __restrict__ vectors, int phase, unsigned int (&to)[COUNT])
-{
-    unsigned int word[4 * vectors_of(COUNT)] = {};
-    const int first = phase / 4, last = (phase + 4 * COUNT - 1) / 4;
-    #pragma unroll
-    for (int k = 0; k < vectors_of(COUNT); ++k) {
-        const bool low = first <= 4 * k + 1 && last >= 4 * k, high = first <= 4 * k + 3 && last >= 4 * k + 2;
-        if (low && high) {
-            const uint4 four = vectors[k];
-            word[4 * k] = four.x, word[4 * k + 1] = four.y, word[4 * k + 2] = four.z, word[4 * k + 3] = four.w;
-        } else if (low || high) {
-            const uint2 two = ((const uint2*)(vectors + k))[high];
-            word[4 * k + 2 * high] = two.x, word[4 * k + 2 * high + 1] = two.y;
-        }
-    }
-    take_words<sizeof(T)>(word, first, phase & 3, to);
-}
-
-// The end of an image: its last word, if only a part of it is inside, and where it is.
-struct End {
-    const T *x, *end;
-    const unsigned int* at;
-    unsigned int word;
-
-    __device__ __forceinline__ End(const T* x, const T* end) : x(x), end(end), word(0)
-    {
-        const int bytes = (size_t)end & 3;
-        const unsigned char* const from = (const unsigned char*)end - bytes;
-        at = (const unsigned int*)from;
-        #pragma unroll
-        for (int i = 0; i < 3; ++i)
-            if (sizeof(T) < 4 && i < bytes) word |= (unsigned int)from[i] << 8 * i;
-    }
-
-    // Words at any address from aligned vectors, zero where they are outside the image.
-    template <int COUNT>
-    __device__ __forceinline__ void shifted(const T* from, unsigned int (&to)[COUNT]) const
-    {
-        const int phase = (size_t)from & 15;
-        const uint4* vectors = (const uint4*)((const unsigned char*)from - phase);
-        unsigned int all[4 * vectors_of(COUNT)];
-        #pragma unroll
-        for (int k = 0; k < vectors_of(COUNT); ++k) {
-            if (vectors + k >= (const uint4*)x && vectors + k + 1 <= (const uint4*)end) {
-                const uint4 four = vectors[k];
-                all[4 * k] = four.x, all[4 * k + 1] = four.y, all[4 * k + 2] = four.z, all[4 * k + 3] = four.w;
-                continue;
-            }
-            #pragma unroll
-            for (int i = 0; i < 4; ++i) {
-                const unsigned int* const one = (const unsigned int*)(vectors + k) + i;
-                const bool inside = one >= (const unsigned int*)x && one + 1 <= (const unsigned int*)end;
-                all[4 * k + i] = inside ? *one : one == at ? word : 0;
-            }
-        }
-        select_words<sizeof(T)>(all, phase, to);
-    }
-};
 
 __device__ constexpr int common_factor(int a, int b) { return b ? common_factor(b, a % b) : a; }
 
