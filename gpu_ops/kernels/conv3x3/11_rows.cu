@@ -2,12 +2,14 @@
 // Idea:    row streaming in registers: no tile and no barrier. A thread loads ROWS + 2 rows of 16 bytes and the
 //          neighbouring words, all loads in flight at once, and each row contributes to three results. For bytes and
 //          small integer weights one dp4a computes three products and three sums, and a multiplication or a shift
-//          replaces the division where that is exact
+//          replaces the division where that is exact. PAIRED: bytes in rows that are not aligned; each thread's vectors
+//          begin where the two rows of results have theirs
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16; ALIGNED 1 where
 //          width * CHANNELS samples are a multiple of 16 bytes; ROW_STEP: the bytes by which a row begins later in a
 //          vector than the previous one; weights: the symbol, rows first, or for dp4a its columns as bytes of taps
 // Launch:  2D grid over (width * CHANNELS / (16 / sizeof(T)), height / ROWS), any 2D block of at most THREADS; with
-//          EXCHANGE blocks are whole warps wide, and a warp stores 31 vectors of a row
+//          EXCHANGE blocks are whole warps wide, and a warp stores 31 vectors of a row; with PAIRED rows are 24 bytes
+//          longer
 // Traffic: at least 1 sample read and 1 written per value; the two rows between threads come from the caches
 // Source:  S1
 #include "conv3x3.cuh"

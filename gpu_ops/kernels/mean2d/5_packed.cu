@@ -1,12 +1,12 @@
 // What:    3 x 3 mean filter of an image of bytes, 16 bytes by ROWS rows per thread, by dot products
 // Idea:    bytes are not unpacked one by one: the bytes of four rows of a column in one word are summed by one dot
 //          product, with weights that leave one of the rows out, and serve two rows of results; three such sums make a
-//          mean
+//          mean. In rows that are not aligned, each thread's vectors begin where the two rows of results have theirs
 // Shapes:  x, y (height, width, CHANNELS) interleaved, at addresses that are multiples of 16, CHANNELS 1 to 4; ALIGNED 1
 //          where width * CHANNELS bytes are a multiple of 16; ROW_STEP: the bytes by which a row begins later in a
 //          vector than the previous one
-// Launch:  2D grid over (width * CHANNELS / 16, height / ROWS), any 2D block of at most THREADS; with
-//          EXCHANGE blocks are whole warps wide, and a warp stores 31 vectors of a row
+// Launch:  2D grid over (width * CHANNELS / 16, height / ROWS), 24 bytes more where rows are not aligned; any 2D block of
+//          at most THREADS
 // Traffic: at least 1 byte read and 1 written per element; 2 of ROWS + 2 rows are also read by another thread (caches)
 // Source:  S1, S4
 #include "mean.cuh"
