@@ -229,8 +229,7 @@ class CudaDevice:
 
     @on_its_device
     def register(self, array: np.ndarray[Any, Any]) -> None:
-        portable = 1  # pinned for all devices of the process
-        self._cupy.cuda.runtime.hostRegister(array.ctypes.data, array.nbytes, portable)
+        self._cupy.cuda.runtime.hostRegister(array.ctypes.data, array.nbytes, 1)  # 1: pinned for all devices
 
     @on_its_device
     def unregister(self, array: np.ndarray[Any, Any]) -> None:
