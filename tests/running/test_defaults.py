@@ -39,6 +39,16 @@ def test_signals_take_as_few_launches_as_their_length_allows(
     assert best.variant == expected
 
 
+@pytest.mark.parametrize(
+    ("shape", "expected"), [((128, 128), "two_levels"), ((126, 128), "warp_recomputed"), ((128, 128, 3), "warp_strips")]
+)
+def test_images_store_the_details_of_several_channels(shape: tuple[int, ...], expected: str) -> None:
+    filter = find_filter("wavelet2d")
+    picks = [Pick(v.id, DEVICE) for v in filter.variants if v.device == "cuda"]
+    (best,) = best_per_device(filter, picks, Meta("image", shape, "float32"), {"rule": "manual"})
+    assert best.variant == expected
+
+
 def test_a_plan_without_a_named_variant_takes_the_last_that_suits_else_the_last_that_supports() -> None:
     filter, device = find_filter("fft1d"), open_device(DEVICE)
     meta = Meta("signal", (64,), "float32")
