@@ -123,4 +123,8 @@ def _steps() -> Iterator[Named]:
         mean: dict[str, Value] = {"block": 64, "rows": (2, 4)[step // 2 % 2]}
         yield "mean2d", "packed", _case(step // 4, shape, "uint8", {"window": 3}, mean)
         matrix: dict[str, Value] = {"matrix": SIGNED, "divisor": 7.0, "offset": 1.0}
-        yield "conv3x3", "rows", _case(step // 4 + 2, shape, "uint8", matrix, {"block_y": 2, "rows": (4, 2, 1)[step % 3]})
+        yield (
+            "conv3x3",
+            "rows",
+            _case(step // 4 + 2, shape, "uint8", matrix, {"block_y": 2, "rows": (4, 2, 1)[step % 3]}),
+        )

@@ -28,7 +28,9 @@ EDGE_LOADS = Counts(
 
 def rows_knob(default: int, *choices: int) -> Param:
     """The knob for rows per thread: more rows share more loads, and leave fewer registers for each."""
-    return Param("rows", default, choices=choices, unit="rows", help="rows per thread; of bytes in unaligned rows at most two")
+    return Param(
+        "rows", default, choices=choices, unit="rows", help="rows per thread; of bytes in unaligned rows at most two"
+    )
 
 
 def vector_of(itemsize: int) -> int:
@@ -64,14 +66,14 @@ def values_across(columns: int, itemsize: int, across: int) -> int:
 
 
 def in_pairs(columns: int, itemsize: int, channels: int) -> int:
-    """1 where threads take two rows of results in which their vectors begin at different bytes: of bytes in rows that are
-    not aligned, of channels that fit a word; else 0."""
+    """1 where threads take two rows of results in which their vectors begin at different bytes: of bytes in rows that
+    are not aligned, of channels that fit a word; else 0."""
     return int(itemsize == 1 and channels <= 4 and not rows_aligned(columns, itemsize))
 
 
 def rows_of(knob: int, paired: int | bool) -> int:
-    """Rows per thread. Two pairs of unaligned rows leave too few registers: 2160×3839 RGB took 19.7 µs with one pair and
-    21.6 µs with two on an H200."""
+    """Rows per thread. Two pairs of unaligned rows leave too few registers: 2160×3839 RGB took 19.7 µs with one pair
+    and 21.6 µs with two on an H200."""
     return min(knob, 2) if paired else knob
 
 

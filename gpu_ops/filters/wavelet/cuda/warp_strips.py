@@ -93,7 +93,9 @@ def grid_of(task: Task, level: int, part: Part) -> Grid:
     strips = -(-samples // lane.width(part))
     bound = lane.taps > (SHORT if part.two else LATTICES)
     warps, channels = MOST_WARPS if bound else WARPS, task.meta.channels
-    resident = -(-warps // channels) * channels if level == 1 or part.two else warps  # a block has a warp for each channel
+    resident = (
+        -(-warps // channels) * channels if level == 1 or part.two else warps
+    )  # a block has a warp for each channel
     most = min(max(resident * task.limits.multiprocessors // (strips * channels), 1), MOST_BLOCKS)
     height = max(-(-rows // most), LEAST_ROWS // 2 if part.forward else LEAST_ROWS)
     height += 0 if part.forward else height % 2  # whole pairs
