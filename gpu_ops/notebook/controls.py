@@ -33,7 +33,11 @@ def control(param: Param) -> dict[str, Any]:
     if isinstance(param.default, tuple):
         return {**about, "kind": "numbers"}
     if isinstance(param.default, str) or param.low is None or param.high is None:
-        return {**about, "kind": "number" if not isinstance(param.default, str) else "text", "step": param.step or "any"}
+        return {
+            **about,
+            "kind": "number" if not isinstance(param.default, str) else "text",
+            "step": param.step or "any",
+        }
     whole = isinstance(param.default, int)
     step = param.step or (1 if whole else (param.high - param.low) / FINE)
     sliding = (param.high - param.low) / step <= MOST_STEPS and (whole or param.high <= 1e4)
@@ -48,21 +52,22 @@ def plain_values(values: Mapping[str, Value]) -> dict[str, Any]:
 
 def ladder(filter: Filter, results: Mapping[str, Result], ids: Sequence[str]) -> list[dict[str, Any]]:
     """A row for each variant: its time and the share of the longest one, or its counters, or why it failed."""
-    rows = [(id, results[id].row if id in results else None) for id in ids]
-    longest = max((row.seconds("kernel") or 0.0 for _, row in rows if row), default=0.0)
-    return [_rung(filter, id, row, longest) for id, row in rows]
+    longest = max((results[id].row.seconds("kernel") or 0.0 for id in ids if id in results), default=0.0)
+    return [_rung(filter, id, results.get(id), longest) for id in ids]
 
 
-def _rung(filter: Filter, id: str, row: Row | None, longest: float) -> dict[str, Any]:
+def _rung(filter: Filter, id: str, result: Result | None, longest: float) -> dict[str, Any]:
     rung: dict[str, Any] = {"key": id, "title": filter.variant(id).title, "device": "", "text": "", "verdict": ""}
-    if row is None:
+    if result is None:
         return {**rung, "kind": "waits", "text": "…"}
+    row = result.row
     rung |= {"device": device_words(row.device), "verdict": "" if row.failure else verdict_text(row)}
     rung["notes"] = [*row.notes, *(str(f["text"]) for f in row.findings)]
     if row.failure:
         return {**rung, "kind": "failed", "text": in_python(row.failure)}
     if is_simulated(row.device):
-        return {**rung, "kind": "counted", "text": _counted(filter, row)}
+        part = " (of a part)" if result.place or row.counted_shape not in ((), row.shape) else ""
+        return {**rung, "kind": "counted", "text": _counted(filter, row) + part}
     timing = row.stages.get("kernel")
     if timing is None:
         return {**rung, "kind": "waits", "text": "not timed yet"}

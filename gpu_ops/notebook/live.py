@@ -228,7 +228,9 @@ class Live:
             variant = self.filter.variant(id)
             place = next((p for p in places if runs_on(variant, p)), None)
             if place is None:
-                raise ParamError(f"{self.filter.id} {id} does not run on {places[0]}; choose another device or variant.")
+                raise ParamError(
+                    f"{self.filter.id} {id} does not run on {places[0]}; choose another device or variant."
+                )
             found.append(Pick(id, place))
         return tuple(found)
 
@@ -247,10 +249,18 @@ def share(pool: SegmentPool, input: Input) -> SharedInput:
         return shared
 
     figures = OUTPUT_KINDS[INPUT_KINDS[input.kind].view].figures(input.array)
-    about: tuple[Any, ...] = (input.axes, input.name, input.origin, input.rate, input.finite)
-    found = statistics(input.array if figures is None else figures)
-    clean = None if input.clean is None else put(input.clean)
-    return SharedInput(input.kind, put(input.array), *about, found, clean, input.facts)
+    return SharedInput(
+        kind=input.kind,
+        array=put(input.array),
+        axes=input.axes,
+        name=input.name,
+        origin=input.origin,
+        rate=input.rate,
+        finite=input.finite,
+        statistics=statistics(input.array if figures is None else figures),
+        clean=None if input.clean is None else put(input.clean),
+        facts=input.facts,
+    )
 
 
 def current(result: Result, values: Mapping[str, Value]) -> bool:

@@ -1,4 +1,4 @@
-"""What is shown of an input, of a result and of a difference: its pictures at any part and size, and a line about it."""
+"""What is shown of an input, a result and a difference: pictures of any part and size, and a line about it."""
 
 from __future__ import annotations
 

@@ -35,12 +35,12 @@ def view(
 ) -> View:
     """A view of a filter for a notebook – Jupyter, VS Code, marimo –, as in `view(image, "mean", window=5)`.
 
-    `input` is the path of a file, an Input of `load` or `sample`, or an array as `apply` takes it; `kind` and `rate`, in
-    hertz, describe an array or a file. `filter` is a family such as "mean" or a filter such as "mean1d", and `params`
-    are its first values. The view shows the input, the result of each of the `variants`, and the difference between two
-    of them; the filter's parameters as controls; and the time of each variant, or what a simulated GPU counted. Without
-    `variants` it has those that the window ticks at first. Each runs on `device` ("cpu", "cuda:0", "sim:sm_90"), or
-    where it can: on the CPU, on a GPU, or on a simulated one.
+    `input` is the path of a file, an Input of `load` or `sample`, or an array as `apply` takes it; `kind` is that of an
+    array or a file, `rate`, in hertz, that of an array. `filter` is a family such as "mean" or a filter such as
+    "mean1d", and `params` are its first values. The view shows the input, the result of each of the `variants`, and the
+    difference between two of them; the filter's parameters as controls; and the time of each variant, or what a
+    simulated GPU counted. Without `variants` it has those that the window ticks at first. Each runs on `device` ("cpu",
+    "cuda:0", "sim:sm_90"), or where it can: on the CPU, on a GPU, or on a simulated one.
 
     Everything runs in one engine process for all views. A change stops what runs, and the latest values win. `close`
     frees the memory, and the engine with the last view; of nine views the one that was opened first is closed. A

@@ -46,6 +46,7 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
     active = traitlets.List().tag(sync=True)
     shown = traitlets.List().tag(sync=True)
     compared = traitlets.List().tag(sync=True)
+    pair = traitlets.List().tag(sync=True)
     window = traitlets.Dict().tag(sync=True)
     panes = traitlets.List().tag(sync=True)
     details = traitlets.Dict().tag(sync=True)
@@ -176,7 +177,7 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
     # ---------------------------------------------------------------- news
 
     def _wake(self) -> None:
-        """Called in the engine's thread: the news is taken in by the thread that the kernel and its widgets belong to."""
+        """Called in the engine's thread: the thread that the widgets belong to takes the news in."""
         if self._loop is not None:
             with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(self._take_news)
@@ -223,6 +224,7 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
                 else:
                     found[key] = shown
         pair = self._pair(found)
+        self.pair = [one.key for one in pair or ()]
         if pair is not None:
             old = self._seen.get(DIFFERENCE)
             same = old is not None and all(self._seen.get(one.key) is one for one in pair)

@@ -52,6 +52,7 @@ export function newest(send, quiet = QUIET) {
 
 function element(name, properties = {}, ...children) {
   const made = Object.assign(document.createElement(name), properties);
+  made.dataset.lmSuppressShortcuts = "true"; // JupyterLab asks the element with the focus whether keys are its own
   made.append(...children);
   return made;
 }
@@ -145,33 +146,26 @@ function variants(model, signal) {
 }
 
 function comparing(model, signal) {
-  const sides = [element("select"), element("select")];
+  const sides = [element("select", { title: "What is compared" }), element("select", { title: "What it is compared with" })];
   const fill = () => {
     const keys = model.get("panes").filter((p) => p.key !== "difference").map((p) => [p.key, p.title]);
-    const own = model.get("compared");
     sides.forEach((side, k) => {
-      const first = k === 0 ? "choose" : "none";
-      side.replaceChildren(
-        ...[["", first], ...keys].map(([value, textContent]) => element("option", { value, textContent })),
-      );
-      side.value = keys.some(([key]) => key === own[k]) ? own[k] : "";
+      const options = [["", "none"], ...keys];
+      side.replaceChildren(...options.map(([value, textContent]) => element("option", { value, textContent })));
+      side.value = model.get("pair")[k] ?? "";
       side.disabled = model.get("closed");
     });
   };
-  for (const side of sides) {
+  for (const [k, side] of sides.entries()) {
     side.addEventListener("change", () => {
-      model.set("compared", sides.map((s) => s.value));
+      const chosen = sides.map((s) => s.value || (side.value && model.get("panes")[k === 0 ? 0 : 1]?.key) || "");
+      model.set("compared", side.value ? chosen : ["", ""]);
       model.save_changes();
     });
   }
-  const auto = element("button", { textContent: "last − first", title: "Compare the last result with the first one" });
-  auto.addEventListener("click", () => {
-    model.set("compared", []);
-    model.save_changes();
-  });
-  listen(model, ["panes", "compared", "closed"], fill, signal);
+  listen(model, ["panes", "pair", "closed"], fill, signal);
   fill();
-  return element("div", { className: "controls" }, element("span", {}, "Difference of"), sides[0], "and", sides[1], auto);
+  return element("div", { className: "controls" }, element("span", {}, "Difference of"), sides[0], "and", sides[1]);
 }
 
 // ---------------------------------------------------------------- panes
@@ -188,10 +182,10 @@ class Pane {
     this.canvas = element("canvas", { tabIndex: 0 });
     this.title = element("b");
     this.caption = element("span", { className: "caption" });
-    this.marks = [element("div", { className: "marks" }), element("div", { className: "marks" })];
+    this.marks = [0, 1, 2].map(() => element("div", { className: "marks" }));
     this.table = element("table");
     const caption = element("figcaption", {}, this.title, this.caption);
-    this.figure = element("figure", {}, this.marks[0], this.canvas, this.marks[1], this.table, caption);
+    this.figure = element("figure", {}, this.marks[0], this.canvas, this.marks[1], this.marks[2], this.table, caption);
     this.canvas.setAttribute("role", "img");
     this.look = look;
     this.listen();
@@ -249,8 +243,8 @@ class Pane {
     this.canvas.title = "Wheel or + and −: closer and farther; drag or arrows: move; double click or 0: all";
     this.canvas.setAttribute("aria-label", `${pane.title}: ${pane.caption}`);
     const marks = pane.marks ?? [];
-    this.marks[0].replaceChildren(...marks.slice(0, 1));
-    this.marks[1].replaceChildren(...[marks.slice(2, 3), marks.slice(1, 2), marks.slice(3)].flat().map((t) => element("span", {}, t)));
+    const texts = [marks.slice(0, 1), marks.slice(1, 2), marks.slice(2)];
+    this.marks.forEach((line, k) => line.replaceChildren(...texts[k].map((text) => element("span", {}, text))));
     const rows = (pane.table ?? []).map((row) => element("tr", {}, ...row.map((text) => element("td", {}, text))));
     this.table.replaceChildren(...rows);
     return this.draw();
