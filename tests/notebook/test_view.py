@@ -32,8 +32,20 @@ IMAGE = np.random.default_rng(1).integers(0, 256, (60, 80), np.uint8)
 View = Callable[..., Any]
 
 
+@pytest.fixture(scope="module")
+def engine() -> Iterator[shared_engine.SharedEngine]:
+    """One engine for all tests, which takes seconds to start."""
+
+    def user(answer: Any) -> None:
+        pass
+
+    running = shared_engine.acquire(user)
+    yield running
+    shared_engine.release(running, user)
+
+
 @pytest.fixture
-def view() -> Iterator[View]:
+def view(engine: shared_engine.SharedEngine) -> Iterator[View]:
     """`ks.view`, whose views are closed at the end."""
     made: list[Any] = []
 
@@ -114,11 +126,12 @@ def test_a_wrong_value_of_the_page_is_a_sentence(view: View) -> None:
         ((IMAGE, 7), {}, "filter must be a name"),
     ],
 )
-def test_what_is_refused(args: Any, named: Any, words: str) -> None:
+def test_what_is_refused(engine: shared_engine.SharedEngine, args: Any, named: Any, words: str) -> None:
+    users = list(engine._users)
     with pytest.raises(ks.KernelscopeError) as caught:
         ks.view(*args, **named)
     assert words in str(caught.value) and "\n" not in str(caught.value)
-    assert shared_engine._shared is None  # no engine is left over
+    assert engine._users == users  # nothing is left over
 
 
 def test_without_the_library_a_sentence_has_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +140,8 @@ def test_without_the_library_a_sentence_has_the_command(monkeypatch: pytest.Monk
         ks.view(IMAGE, "mean")
 
 
-def test_closing_frees_the_engine_with_the_last_view(view: View) -> None:
+def test_closing_frees_the_engine_with_the_last_view(view: View, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shared_engine, "_shared", None)  # one of its own
     first, second = view(IMAGE, "mean", variants=["scipy"]), view(IMAGE, "box", variants=["serial"])
     first.wait()
     engine = first._live._engine
