@@ -277,6 +277,7 @@ def test_a_part_lies_at_its_place_and_is_compared_there() -> None:
 
 def test_a_window_covers_whole_pixels() -> None:
     assert Window(0.0, 0.0, 0.001, 0.001).columns(10) == slice(0, 1)
+    assert Window(0.26, 0.0, 0.52, 1.0).columns(10) == slice(2, 6)
     assert Window(0.99, 0.0, 1.0, 1.0).columns(10) == slice(9, 10)
     assert Window(0.25, 0.5, 0.75, 1.0).shares(4, 8) == [0.25, 0.5, 0.5, 0.5]
 
@@ -296,6 +297,7 @@ const check = (name, a, b) => { if (!close(a, b)) throw new Error(`${name}: ${a}
 check("closer about a point", zoomed([0, 0, 1, 1], 2, 0.5, 0.25), [0.25, 0.125, 0.75, 0.625]);
 check("no farther than all", zoomed([0.25, 0.25, 0.75, 0.75], 0.1, 0.5, 0.5), [0, 0, 1, 1]);
 check("back and forth", zoomed(zoomed([0, 0, 1, 1], 4, 0.9, 0.1), 0.25, 0.9, 0.1), [0, 0, 1, 1]);
+check("closer within a part", zoomed([0.2, 0.2, 0.6, 0.6], 2, 0.3, 0.5), [0.25, 0.35, 0.45, 0.55]);
 check("moved to the edge", moved([0.5, 0, 0.75, 0.25], 1, -1), [0.75, 0, 1, 0.25]);
 check("the whole picture, seen closely", placed([0, 0, 1, 1], [0.25, 0.5, 0.75, 1], 200, 100), [-100, -100, 400, 200]);
 const sent = [];
