@@ -112,7 +112,7 @@ def _heat_table() -> Array:
 
 def curve_png(values: Array, ends: Ends, width: int, height: int, bars: bool = False) -> bytes:
     """A PNG of channels (N, C), at most `width` × `height` pixels, on a transparent ground: in each column the line
-    from the lowest to the highest sample there, joined to the next column; `bars` are filled from zero."""
+    from the lowest to the highest sample there, and to the first of the next column; `bars` are filled from zero."""
     canvas = np.zeros((height, width, 4), np.uint8)
     rows = np.arange(height)[:, None]
     for channel in range(values.shape[1]):
@@ -127,13 +127,18 @@ def curve_png(values: Array, ends: Ends, width: int, height: int, bars: bool = F
 
 
 def _extremes(samples: Array, width: int) -> tuple[Array, Array]:
-    """The lowest and the highest value of the samples in each of `width` columns, with what joins it to the next one;
+    """The lowest and the highest value of the samples in each of `width` columns, with the first of the next column;
     NaN where no sample is finite."""
     places = np.linspace(0, len(samples) - 1, width + 1)
     values = samples.astype(np.float64)
     if len(samples) <= 2 * width:
         line = np.interp(places, np.arange(len(samples)), values)
-        return np.minimum(line[:-1], line[1:]), np.maximum(line[:-1], line[1:])
+        low, high = np.minimum(line[:-1], line[1:]), np.maximum(line[:-1], line[1:])
+        inside = np.minimum(np.arange(len(samples)) * width // max(len(samples) - 1, 1), width - 1)
+        np.fmin.at(low, inside, values)
+        np.fmax.at(high, inside, values)
+
+        return low, high
     starts = places[:-1].astype(np.int64)
     low, high = (f.reduceat(values, starts) for f in (np.fmin, np.fmax))
     low[:-1], high[:-1] = np.fmin(low[:-1], values[starts[1:]]), np.fmax(high[:-1], values[starts[1:]])

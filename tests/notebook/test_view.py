@@ -251,6 +251,12 @@ def test_a_curve_keeps_a_single_sample() -> None:
     samples[70_007] = 1.0
     alpha = pixels(curve_png(samples, Ends(0, 1), 200, 100))[..., 3]
     assert alpha[:50].any(axis=0).nonzero()[0].tolist() == [140] and alpha[-1].any()
+    for size in (1, 2, 150, 300, 399):  # fewer samples than columns, and up to two in each
+        for place in {0, size // 3, size - 1}:
+            samples = np.zeros((size, 1))
+            samples[place] = 1.0
+            drawn = pixels(curve_png(samples, Ends(0, 1), 200, 100))[0, :, 3].nonzero()[0]
+            assert drawn.size and abs(drawn - place * 200 / max(size - 1, 1)).min() <= 1, (size, place)
 
 
 def test_what_is_not_finite_does_not_spoil_a_picture() -> None:
