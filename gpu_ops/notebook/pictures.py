@@ -122,6 +122,7 @@ def curve_png(values: Array, ends: Ends, width: int, height: int, bars: bool = F
         bottom, top = ((height - 2) * (1 - ends.share(end)) for end in (low, high))
         drawn = np.isfinite(low) & np.isfinite(high)
         inside = (rows >= np.floor(top)) & (rows <= np.ceil(bottom) + 1) & drawn
+        inside[:, 1:] |= inside[:, :-1]  # two pixels wide, so that a steep line stays where a page draws it smaller
         canvas[inside] = (*CURVES[channel % len(CURVES)], 255)
     return _png(canvas)
 

@@ -224,13 +224,14 @@ class View(anywidget.AnyWidget):  # type: ignore[misc]
                 else:
                     found[key] = shown
         pair = self._pair(found)
-        self.pair = [one.key for one in pair or ()]
+        new = None
         if pair is not None:
             old = self._seen.get(DIFFERENCE)
             same = old is not None and all(self._seen.get(one.key) is one for one in pair)
             same = same and old is not None and old.title == f"{pair[0].title} − {pair[1].title}"
             new = old if same else difference(*pair)
             found |= {new.key: new} if new is not None else {}
+        self.pair = [one.key for one in pair] if pair is not None and new is not None else []
         return found, {key: twins.get(key, []) for key in found}
 
     def _result(self, id: str, name: str) -> Shown:

@@ -262,6 +262,7 @@ class Pane {
     if (canvas.width !== width || canvas.height !== height) Object.assign(canvas, { width, height });
     const context = canvas.getContext("2d");
     context.clearRect(0, 0, width, height);
+    context.imageSmoothingQuality = "high";
     const part = pane.drawn === "curve" ? [look.place[0], 0, look.place[2], 1] : look.place;
     images.forEach((image, k) => {
       const box = placed(layers[k][1], part, width, height);

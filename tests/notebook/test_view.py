@@ -221,6 +221,7 @@ def test_each_kind_of_result_is_shown(view: View, array: Any, filter: str, drawn
     one.wait()
     found = next(p for p in one.panes if p["key"].startswith("serial"))
     assert found["drawn"] == drawn and found["caption"] and ("png" in found) == (drawn != "text")
+    assert one.pair == [] and all(p["key"] != "difference" for p in one.panes)  # of another kind than the input
     if drawn == "text":
         assert found["table"][0][0] == "sum"
     else:
@@ -250,7 +251,7 @@ def test_a_curve_keeps_a_single_sample() -> None:
     samples = np.zeros((100_000, 1))
     samples[70_007] = 1.0
     alpha = pixels(curve_png(samples, Ends(0, 1), 200, 100))[..., 3]
-    assert alpha[:50].any(axis=0).nonzero()[0].tolist() == [140] and alpha[-1].any()
+    assert alpha[:50].any(axis=0).nonzero()[0].tolist() == [140, 141] and alpha[-1].any()
     for size in (1, 2, 150, 300, 399):  # fewer samples than columns, and up to two in each
         for place in {0, size // 3, size - 1}:
             samples = np.zeros((size, 1))
