@@ -21,12 +21,13 @@ from PIL import Image
 import gpu_ops as ks
 from gpu_ops.errors import LibraryMissing
 from gpu_ops.input_kinds import INPUT_KINDS
-from gpu_ops.notebook import shared_engine, widget
+from gpu_ops.notebook import shared_engine
 from gpu_ops.notebook import view as module
 from gpu_ops.notebook.panes import SAME, Shown, difference
 from gpu_ops.notebook.pictures import WHOLE, Ends, Window, curve_png, image_png
 from gpu_ops.output_kinds import Form
 
+widget = pytest.importorskip("gpu_ops.notebook.widget", reason="anywidget is missing: install kernelscope[notebook]")
 RESOURCES = Path(widget.PAGE)
 IMAGE = np.random.default_rng(1).integers(0, 256, (60, 80), np.uint8)
 View = Callable[..., Any]
