@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         with_width_first,
         write_step,
     )
+    from gpu_ops.notebook.view import view
     from gpu_ops.plan import DEFAULT_STREAM, Span
     from gpu_ops.report.files import read_report, report_of, write_report
     from gpu_ops.report.provenance import machine
@@ -117,6 +118,7 @@ _HOMES = {
     "recorded_steps": "explaining.law_counts",
     "screen_fault": "doctor.window_needs",
     "window_fault": "doctor.window_needs",
+    "view": "notebook.view",
     "write_report": "report.files",
 }
 __all__ = [
@@ -175,6 +177,7 @@ __all__ = [
     "screen_fault",
     "step_words",
     "structural_similarity",
+    "view",
     "window_fault",
     "with_width_first",
     "write_report",

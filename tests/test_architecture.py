@@ -81,6 +81,7 @@ LAYERS = {
     "doctor": {"filters", "devices", "io", "running", "report"},
     "own_kernels": {"filters", "devices", "io", "running", "explaining"},
     "engine": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
+    "notebook": {"filters", "devices", "io", "running", "report", "explaining", "engine"},
     "cli": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
 }
 """What each package may import of gpu_ops in addition to the core modules and itself."""

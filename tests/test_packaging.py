@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
+from configparser import ConfigParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from app.base.icons import DESKTOP_ENTRY
+
 ROOT = Path(__file__).parent.parent
+CONTENT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT, BUILD = CONTENT["project"], CONTENT["build-system"]
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +45,83 @@ def test_the_wheel_holds_code_kernels_and_resources(wheel: Path) -> None:
         "[pytest11]\nkernelscope = gpu_ops.own_kernels.pytest_plugin"
         in zipfile.ZipFile(wheel).read(entry_points).decode()
     )
+
+
+MOST_RESOURCES = 25_000_000
+"""Bytes of the resources in the wheel, before they are packed."""
+
+
+def test_the_resources_of_the_wheel_are_small(wheel: Path) -> None:
+    files = [i for i in zipfile.ZipFile(wheel).infolist() if i.filename.startswith("resources/")]
+    assert 0 < sum(i.file_size for i in files) < MOST_RESOURCES
+    assert wheel.stat().st_size < MOST_RESOURCES
+
+
+def test_the_wheel_runs_on_every_system(wheel: Path) -> None:
+    """It has nothing that is compiled for one: no compiler is needed where it is installed."""
+    assert wheel.name.endswith("-py3-none-any.whl")
+    suffixes = {Path(name).suffix for name in zipfile.ZipFile(wheel).namelist()}
+    assert suffixes.isdisjoint({".so", ".pyd", ".dylib", ".dll", ".c", ".cpp", ".pyx"})
+
+
+def test_the_wheel_has_a_desktop_entry_and_an_icon(wheel: Path) -> None:
+    content = zipfile.ZipFile(wheel)
+    data = {n.partition(".data/data/")[2]: content.read(n) for n in content.namelist() if ".data/data/" in n}
+    icon, entry = "share/icons/hicolor/scalable/apps/kernelscope.svg", "share/applications/kernelscope.desktop"
+    assert data.keys() == {icon, entry}
+    parser = ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment]
+    parser.read_string(data[entry].decode())
+    found = dict(parser["Desktop Entry"])
+    assert found["Exec"].split()[0] in PROJECT["gui-scripts"]
+    assert found["Comment"] == PROJECT["description"] and found["Type"] == "Application"
+    assert found["Icon"] == DESKTOP_ENTRY == Path(icon).stem == Path(entry).stem
+    assert found["StartupWMClass"] == found["Name"]  # on X11; a Wayland window has the name of the entry
+    assert all(found[key].endswith(";") for key in ("Categories", "Keywords", "MimeType"))
+    assert ElementTree.fromstring(data[icon]).get("viewBox") == "0 0 64 64"
+
+
+CONDA = {
+    "opencv-python-headless": "py-opencv",
+    "soundfile": "pysoundfile",
+    "PySide6-Essentials": "pyside6",
+    "nvidia-cuda-nvrtc": "cuda-nvrtc",
+}
+"""Names of packages that differ in conda-forge's channel; the others are in lower case."""
+
+
+def test_the_recipe_for_conda_has_the_projects_dependencies() -> None:
+    lines = (ROOT / "resources" / "packaging" / "recipe.yaml").read_text().splitlines()
+    run = lines[lines.index("  run:") + 1 : lines.index("tests:")]
+    assert run.count("    - if: not osx") == 1
+    split = run.index("    - if: not osx")
+    found = [
+        set(re.findall(r"^ +- ([a-z0-9-]+ [><=!].*)$", "\n".join(part), re.M)) for part in (run[:split], run[split:])
+    ]
+    elsewhere = set[str]()
+    limits: dict[str, list[str]] = {}
+    for text in PROJECT["dependencies"]:
+        requirement, _, marker = (part.strip() for part in text.partition(";"))
+        name, limit = re.fullmatch(r"([\w-]+)(.*)", requirement).groups()  # type: ignore[union-attr]
+        limits.setdefault(CONDA.get(name, name.lower()), []).append(limit)
+        assert marker in ("", "sys_platform!='darwin'") or name == "PySide6-Essentials", text
+        if marker == "sys_platform!='darwin'":
+            elsewhere.add(CONDA.get(name, name.lower()))
+    every = {f"{name} {','.join(limit)}" for name, limit in limits.items()}
+    assert found[1] == {one for one in every if one.split()[0] in elsewhere}
+    assert found[0] == every - found[1]
+    assert (
+        run[0] == "    - python"
+        and f"""  skip: match(python, "{PROJECT["requires-python"].replace(">=", "<")}")""" in lines
+    )
+    scripts = [
+        f"      - {name} = {place}" for kind in ("scripts", "gui-scripts") for name, place in PROJECT[kind].items()
+    ]
+    at = lines.index("    entry_points:") + 1
+    assert lines[at : at + len(scripts)] == scripts
+    assert f"  version: {PROJECT['version']}" in lines and f"  license: {PROJECT['license']}" in lines
+    assert f"  summary: {PROJECT['description']}" in lines
+    assert f"    - {BUILD['requires'][0].replace('>=', ' >=')}" in lines
 
 
 @pytest.mark.thorough  # processes of its own

@@ -13,6 +13,20 @@ FOLDER = Path(__file__).resolve().parents[2] / "resources" / "icons"
 SIDES = (16, 20, 24, 32, 48, 64, 96)
 
 
+PROGRAM = FOLDER.parent / "packaging" / "kernelscope.svg"
+"""The program's own icon, in its own colours."""
+DESKTOP_ENTRY = "kernelscope"
+"""The name of the desktop entry, by which a desktop finds the icon of a window."""
+
+
+def program_icon() -> QIcon:
+    """The icon of the program's windows."""
+    renderer, result = QSvgRenderer(QByteArray(PROGRAM.read_bytes())), QIcon()
+    for side in (*SIDES, 256):
+        result.addPixmap(_pixmap(renderer, side))
+    return result
+
+
 def names() -> tuple[str, ...]:
     """The names of all icons."""
     return tuple(sorted(p.stem for p in FOLDER.glob("*.svg")))

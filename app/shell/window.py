@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from PySide6.QtCore import QObject, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
+from app.base.icons import DESKTOP_ENTRY, program_icon
 from app.base.paths import DEFAULT_SAMPLE, is_session, settings_file
 from app.base.worker import Engine
 from app.controllers.engine_log import EngineLog
@@ -53,6 +54,8 @@ def show(
         opened(app)
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
+    app.setDesktopFileName(DESKTOP_ENTRY)
+    app.setWindowIcon(program_icon())
     settings = settings_for(args)
     look = Appearance(app, args.scheme or settings.scheme, args.presenter or settings.presenter)
     engine, log = Engine(None, *(early or ())), Log(app)

@@ -252,6 +252,21 @@ def doctor(args: argparse.Namespace) -> int:
     return 0
 
 
+def _print_cuda(cuda: dict[str, Any]) -> None:
+    """The driver and its GPUs, which wheels suit them, and the command to run."""
+    gpus = ", ".join(f"{gpu['name']} ({gpu['architecture']})" for gpu in cuda["gpus"]) or "no GPU"
+    print(f"driver     {'CUDA ' + cuda['driver_cuda'] + ', ' + gpus if cuda['driver_cuda'] else 'none'}")
+    rows = [("extra", "driver", "CUDA", "wheel", "architectures", "suits", "installed")]
+    for line in cuda["lines"]:
+        suits = "yes" if line["suits"] else "no"
+        about = (line["extra"], line["driver"], str(line["cuda"]), line["wheel"], line["architectures"], suits)
+        rows.append((*about, line["installed"] or "no"))
+    print("CUDA       " + align(rows).replace("\n", "\n" + " " * 11))
+    print(f"           {cuda['why']}")
+    if cuda["run"]:
+        print(f"run        {cuda['run']}")
+
+
 def _print_doctor(state: dict[str, Any]) -> None:
     print(f"system     {state['system']}")
     print(f"processor  {state['cpu']}, {state['threads']} threads, {state['memory_bytes'] / 2**30:.1f} GiB")
@@ -265,6 +280,7 @@ def _print_doctor(state: dict[str, Any]) -> None:
         f"{nvrtc['version']}, compiles for {' '.join(nvrtc['architectures'])}" if nvrtc["version"] else nvrtc["reason"]
     )
     print(f"NVRTC      {compiler}")
+    _print_cuda(state["cuda"])
     print("libraries  " + ", ".join(f"{name} {v}" for name, v in state["libraries"].items()))
     for place, (name, package) in enumerate(state["not_installed"].items()):
         print(f"{'' if place else 'missing':11}{name} for more variants: install {package}")

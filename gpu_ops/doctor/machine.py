@@ -13,6 +13,7 @@ from gpu_ops.devices.libraries import missing
 from gpu_ops.devices.nvrtc import nvrtc_version, reason, supported_architectures
 from gpu_ops.devices.shipped_programs import architectures
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.doctor.cuda_support import support_json
 from gpu_ops.doctor.window_needs import faults
 from gpu_ops.filters import FILTERS
 from gpu_ops.host import total_memory
@@ -30,6 +31,7 @@ def examine(with_roofs: bool = True) -> dict[str, Any]:
         "memory_bytes": total_memory(),
         "devices": [_device(s) for s in statuses],
         "nvrtc": _nvrtc(),
+        "cuda": support_json(),
         "libraries": library_versions(),
         "not_installed": missing(v.library for f in FILTERS for v in f.variants if v.library),
         "window": {"ready": not (window := faults()), "faults": window},

@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from gpu_ops import __version__
 from gpu_ops.counters import FIGURES, value_of
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import open_device
@@ -29,6 +28,7 @@ from gpu_ops.own_kernels.sources import with_own_name
 from gpu_ops.progress import Limit
 from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
 from gpu_ops.types import Filter, Run, Variant
+from gpu_ops.version import __version__
 
 COMPARED = ("global_load_sectors", "global_store_sectors", "bank_conflicts", "divergent_branches", "warp_instructions")
 """The counters of a report, per element of the result, and figures, which are ratios already."""

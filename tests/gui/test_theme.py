@@ -124,6 +124,12 @@ def test_the_scheme_is_told_at_once_and_when_it_changes(qapp: QApplication) -> N
     qapp.styleHints().colorSchemeChanged.disconnect(events.append)
 
 
+def test_the_program_has_an_icon_of_its_own(qapp: QApplication) -> None:
+    image = icons.program_icon().pixmap(64, 64).toImage()
+    colours = {image.pixelColor(x, y).name() for x in range(64) for y in range(64)}
+    assert {"#10243e", "#2f6ea8", "#f2b134"} <= colours and image.pixelColor(0, 0).alpha() == 0
+
+
 @pytest.mark.parametrize("name", icons.names())
 def test_icons_take_the_palettes_colour(qapp: QApplication, name: str) -> None:
     source = (icons.FOLDER / f"{name}.svg").read_text()

@@ -32,7 +32,8 @@ def architecture_of(capability: tuple[int, int]) -> str:
     if not compatible:
         raise DeviceError(
             f"NVRTC {'.'.join(map(str, nvrtc_version()))} does not compile for capability "
-            f"{capability[0]}.{capability[1]}; it supports {', '.join(supported_architectures())}."
+            f"{capability[0]}.{capability[1]}; it supports {', '.join(supported_architectures())}. "
+            "kernelscope doctor has the command that installs what suits this GPU."
         )
     return f"sm_{max(compatible)}"
 
