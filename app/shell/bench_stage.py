@@ -156,7 +156,8 @@ class BenchWindow:
     def count_outputs(self) -> list[str]:
         """A list to which the variant of every new result is added."""
         variants: list[str] = []
-        self.controller.outputs_changed.connect(lambda variant, _name, _shown: variants.append(variant))
+        noted = self.controller.outputs_changed
+        noted.connect(lambda id, _name, shown: variants.append(id) if shown.result.summarised else None)
         return variants
 
     # Time

@@ -44,7 +44,8 @@ class Statistics:
 class SharedResult:
     """One output of a run: an array in a segment, and everything that a view needs. `kind` is one of
     gpu_ops.output_kinds.OUTPUT_KINDS, `form` has the axes, `unit` is that of the values, `text` one line about it.
-    `statistics` are None if the kind has none; for complex values they are those of the magnitudes."""
+    `statistics` are None if the kind has none; for complex values they are those of the magnitudes. A large picture
+    that is shown in the input's levels comes first without both, not `summarised`, and then again with them."""
 
     kind: ViewKind
     array: SharedArray
@@ -52,6 +53,7 @@ class SharedResult:
     unit: str
     text: str
     statistics: Statistics | None
+    summarised: bool = True
 
 
 @dataclass(frozen=True)
