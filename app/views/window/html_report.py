@@ -43,7 +43,7 @@ def print_report(parts: WindowParts) -> None:
     PDF."""
 
     def show(path: str) -> None:
-        name, messages = Path(path).name, parts.messages
+        name, messages = Path(path).name, parts.context.messages
         messages.settle("export")
         if open_in_browser(path):
             text = _tr("{name} opens in the browser. Press Ctrl+P there, and choose a printer or Save as PDF.")
