@@ -119,7 +119,7 @@ _FILE = (
     ),
     ActionSpec(
         "print_report",
-        QT_TRANSLATE_NOOP("Actions", "P&rint report…"),
+        QT_TRANSLATE_NOOP("Actions", "Pri&nt report…"),
         "file/export",
         ("Ctrl+Alt+R",),
         QT_TRANSLATE_NOOP("Actions", "Save the report and open it in the browser, which prints it or makes a PDF"),
