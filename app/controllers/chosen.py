@@ -40,7 +40,7 @@ def choose(session: Session, results: Results, origins: Mapping[tuple[str, str],
     of the whole input, else the last picked one with a result; "" where there is none. `origins` are those of
     `results`, by variant and output."""
     name, picks = session.output.id, session.shown.ids
-    there = [v for v in picks if (v, name) in results and results[v, name].summarised]
+    there = [variant for variant in picks if (variant, name) in results]
     if looked_at in picks:
         return looked_at if looked_at in there else ""
     return next((v for v in reversed(there) if not origins[v, name].start), there[-1] if there else "")

@@ -12,20 +12,16 @@ from app.models.results.view_data import OutputData
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunUpdate
 from gpu_ops.engine.shared import SharedResult
-from gpu_ops.run_key import RunKey
 
 
 class Outputs:
     """`results` and their `origins` by the id of the result and the output's name. A pinned result and a ticked variant
-    may share a segment: it is released with the last of them. `show(id, name, shown)` draws one.
-
-    A large picture comes twice in one segment, the second time with its statistics."""
+    may share a segment: it is released with the last of them. `show(id, name, shown)` draws one."""
 
     def __init__(self, engine: Engine, session: Session, show: Callable[[str, str, OutputData], None]) -> None:
         self._engine, self._session, self._show = engine, session, show
         self.results: dict[tuple[str, str], SharedResult] = {}
         self.origins: dict[tuple[str, str], Origin] = {}
-        self._early: dict[str, tuple[int, RunKey]] = {}
 
     def take(self, update: RunUpdate, ids: Sequence[str]) -> None:
         """Show the outputs of a run in the results that it updates; the choice may ask for fewer outputs by now."""
@@ -34,24 +30,11 @@ class Outputs:
         subject = Subject(self._session.inputs, update.key)
         origin = Origin(is_simulated(update.key.device), update.place, whole, update.exact, subject, update.part, whole)
         for name, shared in update.outputs.items():
-            segment = shared.array.segment
-            if self._early.pop(segment, None) == (update.job, update.key):
-                self._summarise(name, shared)
-                continue
-            if not shared.summarised:
-                self._early[segment] = update.job, update.key
             if not ids or name not in wanted:
-                self._engine.release(segment)
+                self._engine.release(shared.array.segment)
                 continue
             for id in ids:
                 self._hold((id, name), shared, origin)
-
-    def _summarise(self, name: str, shared: SharedResult) -> None:
-        """Take the statistics of an output wherever it is held; the others have released it."""
-        for key, before in self.results.items():
-            if key[1] == name and before.array == shared.array:
-                self.results[key] = shared
-                self._show(*key, OutputData(shared, self._engine.array(shared.array), self.origins[key]))
 
     def keep(self, ids: Sequence[str]) -> None:
         """Release the outputs of all results but these."""

@@ -360,7 +360,7 @@ class SessionController(QObject):
                 self.message.emit("error", update.row.failure, "", subject)
             elif not update.row.failure:
                 self.succeeded.emit(subject)
-        if fresh and all(result.summarised for result in update.outputs.values()):
+        if fresh:
             self.queue.note_result(update.key, bool(update.place) and update.exact and not update.row.failure)
 
 

@@ -156,8 +156,7 @@ class BenchWindow:
     def count_outputs(self) -> list[str]:
         """A list to which the variant of every new result is added."""
         variants: list[str] = []
-        noted = self.controller.outputs_changed
-        noted.connect(lambda id, _name, shown: variants.append(id) if shown.result.summarised else None)
+        self.controller.outputs_changed.connect(lambda variant, _name, _shown: variants.append(variant))
         return variants
 
     # Time

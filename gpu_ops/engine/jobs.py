@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -26,14 +24,14 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult, Statistics
 from gpu_ops.engine.simulated import Piece, Simulation
-from gpu_ops.engine.statistics import MANY_FLOATS, statistics
+from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import InputError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result
 from gpu_ops.io.inputs import make_input
 from gpu_ops.io.rows import check_fits
-from gpu_ops.output_kinds import OUTPUT_KINDS, Array
+from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
 from gpu_ops.report.files import row
 from gpu_ops.report.rows import Row
@@ -209,16 +207,11 @@ def _send(channel: JobChannel, request: RunRequest, piece: Piece) -> None:
     """Send the newest state of a run, with the part of its outputs that equals the whole input's where they are new."""
     run, region = piece.run, piece.region
     new_row = _row(channel, run, piece.experiment, request.roofs)
+    outputs = _outputs(channel, run, piece.task, region) if piece.begins and request.outputs else {}
     opened = bool(run.timings or run.outputs)
     machine = channel.provenance(run.pick.device, new_row.roof is not None) if opened else {}
     where = region.place, region.exact, piece.spans
-    update = RunUpdate(request.job, request.generation, run.stage, new_row, {}, *where, machine)
-    if not (piece.begins and request.outputs):
-        channel.send(update)
-        return
-    for outputs in _outputs(channel, run, piece.task, region):
-        channel.send(replace(update, outputs=outputs))
-        update = replace(update, provenance={})
+    channel.send(RunUpdate(request.job, request.generation, run.stage, new_row, outputs, *where, machine))
 
 
 def _row(channel: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> Row:
@@ -227,57 +220,27 @@ def _row(channel: JobChannel, run: Run, experiment: Experiment, roofs: bool) -> 
     return row(run, experiment, with_roofs=roofs)
 
 
-def _outputs(channel: JobChannel, run: Run, task: Task, region: Crop) -> Iterator[dict[str, SharedResult]]:
-    """The outputs of a run for one answer; before them the large pictures without statistics, which take longer than
-    to paint."""
+def _outputs(channel: JobChannel, run: Run, task: Task, region: Crop) -> dict[str, SharedResult]:
     filter = FILTERS.find(run.filter)
     channel.announce(f"summarising the outputs of {named(filter.variant(run.pick.variant), run.pick.device, True)}")
-    declared, shared, values = {o.id: o for o in filter.outputs}, {}, {}
-    for name in run.outputs:
-        shared[name], values[name] = _shared(channel, declared[name], run, task, region)
-    if early := {n: result for n, result in shared.items() if _levelled_before(declared[n], result, task, region)}:
-        yield early
-        with finite(), listening(None):  # no cancellation: the window waits for the rest of what it shows
-            every = _all_summarised(shared, values)
-    else:
-        every = _all_summarised(shared, values)
-    yield every
+    declared = {o.id: o for o in filter.outputs}
+    forms = run.forms
+    return {n: _shared(channel, declared[n], array, forms[n], task, region) for n, array in run.outputs.items()}
 
 
-def _shared(channel: JobChannel, output: Output, run: Run, task: Task, region: Crop) -> tuple[SharedResult, Array]:
-    """The shared form of an output, not summarised yet, and its values. If it has the input's shape, it is cut to the
-    part that equals the whole input's result; if it is of the input's kind as well, its axes begin at the position of
-    that part in the input."""
-    form, array = run.forms[output.id], run.outputs[output.id]
+def _shared(channel: JobChannel, output: Output, array: Array, form: Form, task: Task, region: Crop) -> SharedResult:
+    """The shared form of an output. If it has the input's shape, it is cut to the part that equals the whole input's
+    result; if it is of the input's kind as well, its axes begin at the position of that part in the input."""
     kind, rank = output.of_kind, len(region.place)
     alike = form.shape[:rank] == task.meta.shape[:rank]
     over = region.cut if alike else ()
     places = form.begin_at(region.place) if alike and kind.id == task.meta.of_kind.view else form.cut(over)
     form, values = replace(form.cut(over), axes=places.axes), np.asarray(array[over], order="C")
-    unit = "" if output.labels else form.unit_of(kind.id, output.unit)
-    return SharedResult(kind.id, channel.share(values), form, unit, "", None, summarised=False), values
-
-
-def _levelled_before(output: Output, result: SharedResult, task: Task, region: Crop) -> bool:
-    """Whether a result is a large picture like the input, whose levels it is shown in."""
-    form, meta = result.form, task.meta
-    as_input = (result.kind, form.shape, form.dtype) == (meta.of_kind.view, meta.shape, meta.dtype)
-    own_levels = output.labels or output.signed or output.own_scale
-    large = math.prod(form.shape) >= MANY_FLOATS
-    return large and result.kind == "image" and as_input and not own_levels and not region.place
-
-
-def _all_summarised(shared: dict[str, SharedResult], values: dict[str, Array]) -> dict[str, SharedResult]:
-    return {name: _summarised(result, values[name]) for name, result in shared.items()}
-
-
-def _summarised(result: SharedResult, values: Array) -> SharedResult:
-    """A shared result with its statistics and the text about it."""
-    kind = OUTPUT_KINDS[result.kind]
     figures = kind.figures(values)
     summary = None if figures is None else statistics(figures)
-    text = kind.summarise(_ends(values, figures, summary) if kind.by_ends else values, result.form, result.unit)
-    return replace(result, text=text, statistics=summary, summarised=True)
+    unit = "" if output.labels else form.unit_of(kind.id, output.unit)
+    text = kind.summarise(_ends(values, figures, summary) if kind.by_ends else values, form, unit)
+    return SharedResult(kind.id, channel.share(values), form, unit, text, summary)
 
 
 def _ends(values: Array, figures: Array | None, summary: Statistics | None) -> Array:

@@ -30,7 +30,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Facts, Pick, RunStage
 
-PROTOCOL = 11
+PROTOCOL = 10
 
 
 # Requests of the window. Job numbers ascend; an answer has the number of its job.
@@ -283,8 +283,7 @@ class ResultSaved:
 
 @dataclass(frozen=True)
 class RunUpdate:
-    """The newest state of one pick: its stage and its row. The first update also has the `outputs`. Where it has only
-    those that are not summarised yet, another one follows with all of them, in the same segments.
+    """The newest state of one pick: its stage and its row. The first update also has the `outputs`.
 
     If only a part of the input was run, `place` is where the outputs begin in the input along each spatial axis; else
     it is (). The outputs equal the whole input's there, unless `exact` is False: then they depend only on the part,

@@ -44,8 +44,7 @@ class Statistics:
 class SharedResult:
     """One output of a run: an array in a segment, and everything that a view needs. `kind` is one of
     gpu_ops.output_kinds.OUTPUT_KINDS, `form` has the axes, `unit` is that of the values, `text` one line about it.
-    `statistics` are None if the kind has none; for complex values they are those of the magnitudes. A large picture
-    that is shown in the input's levels comes first without both, not `summarised`, and then again with them."""
+    `statistics` are None if the kind has none; for complex values they are those of the magnitudes."""
 
     kind: ViewKind
     array: SharedArray
@@ -53,7 +52,6 @@ class SharedResult:
     unit: str
     text: str
     statistics: Statistics | None
-    summarised: bool = True
 
 
 @dataclass(frozen=True)

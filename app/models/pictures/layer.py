@@ -9,12 +9,11 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.models.background import Background
 from app.models.pictures.display import Display, StatisticsLike, spread_levels
-from app.models.pictures.pyramid import Array, Percentiles, Pyramid, quick_range
+from app.models.pictures.pyramid import Array, Pyramid, quick_range
 from app.models.pictures.viewport import Rect
 from app.models.pictures.viewport import Tone as Tone
 from app.models.results.origin import WHOLE, Origin
 from app.models.results.view_data import ViewData
-from gpu_ops.io.memory import same_memory
 
 State = Literal["fresh", "stale", "unverified", "wrong", "failed"]
 STATES: tuple[State, ...] = ("fresh", "stale", "unverified", "wrong", "failed")
@@ -72,20 +71,15 @@ class Layer(QObject):
         return Rect(left, top, left + width, top + height)
 
     def set_drawn(self, drawn: ViewData, title: str, origin: Origin = WHOLE) -> None:
-        """Show a result; the cursor may read other values than the picture shows. One that is shown already, but was
-        not summarised, gets its statistics; the levels wait for them."""
-        before, self.drawn = self.drawn, drawn
-        if before is None or before.summarised or not same_memory(before.array, drawn.array):
-            self.set_array(drawn.array, drawn.statistics, title, origin)
-        elif drawn.summarised and self.pyramid is not None:
-            self.statistics = drawn.statistics
-            self.pyramid.set_percentiles(_percentiles(drawn.statistics))
-            self._build_soon()
+        """Show a result; the cursor may read other values than the picture shows."""
+        self.drawn = drawn
+        self.set_array(drawn.array, drawn.statistics, title, origin)
 
     def set_array(self, array: Array, statistics: StatisticsLike | None, title: str, origin: Origin = WHOLE) -> None:
         """Show another image (H, W), (H, W, 3) or (H, W, 4); it is not copied and must not change."""
+        p = statistics.percentiles if statistics is not None else None
         top, left = origin.start or (0, 0)
-        pyramid = Pyramid(array, _percentiles(statistics), (top, left))
+        pyramid = Pyramid(array, (p[0.1], p[50], p[99.9]) if p else None, (top, left))
         self.set_pyramid(pyramid, statistics, title, origin)
 
     def set_pyramid(
@@ -103,17 +97,11 @@ class Layer(QObject):
             self.drawn = None
         self.pyramid, self.larger, self.statistics, self.origin = pyramid, larger, statistics, origin
         self.set_title(title)
-        if self.drawn is None or self.drawn.summarised:
-            self._build_soon()
-        self.changed.emit()
-
-    def _build_soon(self) -> None:
-        """Build the missing levels: of a small image at once."""
-        assert self.pyramid is not None
-        if self.pyramid.array.size <= LARGE:
-            self.pyramid.build()
-        elif not self.pyramid.complete:
+        if pyramid.array.size <= LARGE:
+            pyramid.build()
+        elif not pyramid.complete:
             self._soon.start()
+        self.changed.emit()
 
     @Slot()
     def _build(self) -> None:
@@ -200,13 +188,6 @@ class Layer(QObject):
     def tone_in(self, display: Display) -> Tone:
         """The levels and colours of this image: its own, else the display's."""
         return self.tone or Tone(display.low, display.high, display.lut)
-
-
-def _percentiles(statistics: StatisticsLike | None) -> Percentiles | None:
-    if statistics is None:
-        return None
-    found = statistics.percentiles
-    return found[0.1], found[50], found[99.9]
 
 
 def default_levels(layer: Layer) -> tuple[float, float]:

@@ -20,8 +20,6 @@ import numpy as np
 from app.models.pictures.nonfinite import painted
 
 Array = np.ndarray[Any, Any]
-Percentiles = tuple[float, float, float]
-"""The 0.1, 50 and 99.9 percentile."""
 DRAWN = {
     **dict.fromkeys(("uint8", "uint16", "float32", "float64")),
     **dict.fromkeys(("bool", "int8", "int16", "float16"), np.float32),
@@ -58,7 +56,7 @@ class Pyramid:
     """
 
     def __init__(
-        self, array: Array, percentiles: Percentiles | None = None, at: tuple[int, int] = (0, 0)
+        self, array: Array, percentiles: tuple[float, float, float] | None = None, at: tuple[int, int] = (0, 0)
     ) -> None:
         if array.ndim not in (2, 3) or (array.ndim == 3 and array.shape[2] not in (3, 4)) or 0 in array.shape:
             raise ValueError(f"an image is (H, W), (H, W, 3) or (H, W, 4), not {array.shape}")
@@ -67,29 +65,12 @@ class Pyramid:
         self.array, self.at = array, at
         self.dtype = np.dtype(DRAWN[array.dtype.name] or array.dtype)
         self.levels: list[Array | None] = [array]
-        self._percentiles = percentiles
+        self.threshold: float | None = None  # colour images have no outliers
+        self.centre = 0.0
+        if array.ndim == 2:
+            low, self.centre, high = percentiles or quick_percentiles(array)
+            self.threshold = OUTLIER * (high - low)
         self.complete = max(array.shape[:2]) <= SMALLEST
-
-    def set_percentiles(self, percentiles: Percentiles | None) -> None:
-        """Set what decides about outliers, before any level is built."""
-        self._percentiles = percentiles
-
-    def _spread(self) -> Percentiles:
-        """The percentiles, estimated on first use where none are given."""
-        if self._percentiles is None:
-            self._percentiles = quick_percentiles(self.array)
-        return self._percentiles
-
-    @property
-    def centre(self) -> float:
-        """The median; 0 for colour images, which have no outliers."""
-        return self._spread()[1] if self.array.ndim == 2 else 0.0
-
-    @property
-    def threshold(self) -> float | None:
-        """The distance from which on a pixel is an outlier; None for colour images."""
-        low, _, high = self._spread() if self.array.ndim == 2 else (0.0, 0.0, 0.0)
-        return OUTLIER * (high - low) if self.array.ndim == 2 else None
 
     @property
     def nbytes(self) -> int:

@@ -42,7 +42,7 @@ class ViewData:
     """What a view draws: an array with its form and the unit of its values. `read` holds the values for the cursor
     where they differ from the drawn ones, in `read_unit`; `levels` are black and white where they do not follow from
     the values. `decade` is the dB of a factor of ten in the values that the cursor reads; 0 where dB do not apply.
-    `labels` says that the values are labels, drawn as colours. Without `summarised` the statistics are still to come."""
+    `labels` says that the values are labels, drawn as colours."""
 
     array: Array
     form: Form
@@ -54,7 +54,6 @@ class ViewData:
     read_unit: str = ""
     decade: float = 0.0
     labels: bool = False
-    summarised: bool = True
 
     @property
     def values(self) -> Array:
@@ -80,8 +79,7 @@ def named(shown: OutputData, input: SharedInput | None) -> OutputData:
 def unchanged_view(shown: OutputData) -> ViewData:
     """The result itself; nothing is computed."""
     result = shown.result
-    drawn = ViewData(shown.array, result.form, result.unit, result.statistics, text=result.text)
-    return drawn if result.summarised else replace(drawn, summarised=False)
+    return ViewData(shown.array, result.form, result.unit, result.statistics, text=result.text)
 
 
 def decibels(shown: OutputData) -> ViewData:

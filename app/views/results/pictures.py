@@ -310,7 +310,7 @@ class Pictures(Squeezed):
             self.view.start_over(drawn)
         elif self._other_scale:
             self.view.level(drawn)
-        self._fresh, self._other_scale = (wanted and not drawn.summarised for wanted in (self._fresh, self._other_scale))
+        self._fresh = self._other_scale = False
         self._subjects[variant] = shown.origin.subject
         self.view.set_scale(self.scale(shown).id)
         self.view.put(variant, drawn, shown.origin if self.placed else shown.origin.loose)
