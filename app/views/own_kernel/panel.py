@@ -54,7 +54,9 @@ class OwnKernelPanel(Squeezed):
         self.form = LaunchForm(controller.shape_of, self)
         self.open_button = self._button("own.open", self.tr("Open file…"), self.tr("Open a file of CUDA C"))
         self.reload = self._button("own.reload", self.tr("Reload"), self.tr("Read the file again after a change"))
-        self.run = self._button("own.run", self.tr("Run kernel"), self.tr("Launch the kernel; F5 does so in this panel"))
+        self.run = self._button(
+            "own.run", self.tr("Run kernel"), self.tr("Launch the kernel; F5 does so in this panel")
+        )
         self.stop = self._button("own.stop", self.tr("Stop kernel"), self.tr("End the launch"))
         self.copy = self._button("own.copy", self.tr("Copy as command"), self.tr("Copy the command of this launch"))
         self.stale = sentence_label("own.stale", self)

@@ -247,6 +247,7 @@ class XRayPanel(Squeezed):
         self._show_comparison()
         self.kernels.setVisible(len(self._kernels) > 1)
         self._show_state()
+        self.splitter.updateGeometry()  # hidden tabs do not say that they need less than before
 
     def _show_state(self) -> None:
         """Show why the content does not fit the choice."""
