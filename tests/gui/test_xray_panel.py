@@ -377,12 +377,15 @@ def test_a_narrow_panel_folds_its_controls_and_never_scrolls_sideways(qtbot, win
     panel = window.xray_panel
     scrolled = panel.parentWidget().parentWidget()
     assert isinstance(scrolled, Scrolled)
-    wide = panel.edit.mapTo(panel, QPoint()).y()
-    letters = panel.fontMetrics().averageCharWidth()
-    narrow = 34 * letters  # that of a laptop's screen at 200 %
+
+    def beside() -> bool:
+        """Whether the button is next to the sentence, not below it."""
+        return panel.again.mapTo(panel, QPoint()).y() < panel.title.mapTo(panel, QPoint()).y() + panel.title.height()
+
+    assert beside()
+    narrow = 34 * panel.fontMetrics().averageCharWidth()  # that of a laptop's screen at 200 %
     scrolled.setFixedWidth(narrow)
-    qtbot.waitUntil(lambda: scrolled.width() == narrow)
-    qtbot.waitUntil(lambda: scrolled.horizontalScrollBar().maximum() == 0)
-    assert panel.edit.mapTo(panel, QPoint()).y() > wide, "below the variant"
+    qtbot.waitUntil(lambda: scrolled.width() == narrow and not beside())
+    qtbot.waitUntil(lambda: scrolled.horizontalScrollBar().maximum() == 0, timeout=5000)
     scrolled.setFixedWidth(3 * narrow)
-    qtbot.waitUntil(lambda: panel.edit.mapTo(panel, QPoint()).y() == wide)
+    qtbot.waitUntil(beside)
