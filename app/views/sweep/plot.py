@@ -29,7 +29,7 @@ SYMBOLS = ("o", "s", "t", "d", "t1", "p", "star", "h", "+", "x", "t2", "t3")
 BEAM = 0.008
 WIDEST_SHARE = "100 %"
 TURNS = [k * math.pi / 8 for k in (0, 8, 4, 12, 2, 14, 6, 10, 1, 15, 3, 13, 5, 11, 7, 9)]
-"""The directions of a letter from its ring, the preferred ones first: above, below, beside."""
+"""The directions of a letter from its ring, the preferred ones first: above, below, then to the sides."""
 SHARES = [k / 12 for k in range(1, 12)]
 """Where between two points of a line a letter keeps away from it."""
 CENTRE = int(Qt.AlignmentFlag.AlignCenter)

@@ -48,7 +48,7 @@ from app.views.xray.text import measured, report, title
 USUAL = 76
 """The initial width, in letters."""
 TITLE = 24
-"""Letters beside the title's longest word, from which on a button is next to it."""
+"""The letters that a sentence needs in addition to its longest word, with a button next to it."""
 SHARES = (3, 2)
 """The shares of the height: the source, and the tabs below it."""
 
