@@ -13,7 +13,7 @@ from app.shell.run_specs import RUN
 from app.shell.session_specs import SESSION
 from app.shell.view_specs import VIEW
 from app.views.window import handlers
-from app.views.window.html_report import export_report, why_no_report
+from app.views.window.html_report import export_report, print_report, why_no_report
 from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE, TIMELINE, XRAY
 
 _FILE = (
@@ -115,6 +115,15 @@ _FILE = (
         ("Ctrl+Shift+R",),
         QT_TRANSLATE_NOOP("Actions", "Save pictures, times, kernels and claims as one HTML file to print or send"),
         do=export_report,
+        why=why_no_report,
+    ),
+    ActionSpec(
+        "print_report",
+        QT_TRANSLATE_NOOP("Actions", "Pri&nt report…"),
+        "file/export",
+        ("Ctrl+Alt+R",),
+        QT_TRANSLATE_NOOP("Actions", "Save the report and open it in the browser, which prints it or makes a PDF"),
+        do=print_report,
         why=why_no_report,
     ),
     ActionSpec(

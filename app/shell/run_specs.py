@@ -15,7 +15,7 @@ RUN = (
         ("F5", "Ctrl+Return"),
         QT_TRANSLATE_NOOP("Actions", "Compute the ticked variants"),
         "run",
-        do=lambda parts: parts.context.controller.run_live(),
+        do=handlers.run_now,
     ),
     ActionSpec(
         "measure",

@@ -268,9 +268,7 @@ VIEW = (
         "view",
         ("Ctrl+Shift+K",),
         QT_TRANSLATE_NOOP("Actions", "Launch a kernel of any file on a simulated GPU, with the counts of each line"),
-        checkable=True,
-        do=lambda parts: parts.docks.toggle("own_kernel"),
-        on=lambda parts: parts.docks.is_open("own_kernel"),
+        do=handlers.show_own_kernel,
     ),
     ActionSpec(
         "timeline",

@@ -10,15 +10,15 @@ from app.base.nesting import bounded
 
 
 class Folding(QWidget):
-    """The rows `one` and `two`; if they are too wide together, the second is below the first. `wanted` are the pixels
-    that they should have beyond their minimum to share a line."""
+    """The rows `one` and `two`, of which the `wider` takes what is left; if they are too wide together, the second is
+    below the first. `wanted` are the pixels that they should have beyond their minimum to share a line."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, wider: int = 1) -> None:
         super().__init__(parent)
         self.one, self.two, self.wanted = QHBoxLayout(), QHBoxLayout(), 0
         self._rows = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
-        self._rows.addLayout(self.one)
-        self._rows.addLayout(self.two, 1)
+        self._rows.addLayout(self.one, int(wider == 0))
+        self._rows.addLayout(self.two, int(wider == 1))
 
     def set_space(self, margins: tuple[int, int, int, int], between: int) -> None:
         """Pixels left, above, right and below of the rows, and between the controls."""

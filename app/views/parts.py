@@ -334,12 +334,18 @@ def draw_mark(painter: QPainter, box: QRectF, text: str, palette: QPalette) -> N
     painter.restore()
 
 
-def draw_tag(painter: QPainter, corner: QPointF, text: str, widest: float, right: bool = False) -> None:
+def draw_tag(
+    painter: QPainter, corner: QPointF, text: str, widest: float, right: bool = False, between: str = ""
+) -> None:
     """Draw white text on a dark veil, readable on every picture; its upper left (or right) corner is at `corner`. A
-    verdict after a title is not cut."""
+    verdict after a title is not cut. Two names with `between` in the middle are cut equally."""
     metrics = painter.fontMetrics()
     pad = metrics.averageCharWidth()
-    text = elided_text(text, metrics, max(0, widest - 2 * pad), BETWEEN)
+    room = max(0, widest - 2 * pad)
+    if between and between in text:
+        text = elided_sides(text, metrics, room, between)
+    else:
+        text = elided_text(text, metrics, room, BETWEEN)
     width = metrics.horizontalAdvance(text) + 2 * pad
     box = QRectF(corner.x() - (width if right else 0), corner.y(), width, metrics.height() + pad / 2)
     painter.save()

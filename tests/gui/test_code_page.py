@@ -9,6 +9,7 @@ from fake_engine import FakeEngine, act
 from PySide6.QtCore import QPoint, Qt, QUrl
 from xray_answers import FILE, answer, asked, content, plain, show, window_with
 
+from app.models.xray.code import CodeRow, CodeText
 from app.views.xray.code_page import MARK, CodePage
 from app.views.xray.panel import XRayPanel
 from gpu_ops.devices.status import DeviceStatus
@@ -77,12 +78,25 @@ def test_a_click_on_an_instruction_goes_to_its_source_and_stays_there(qtbot, pan
 def test_each_column_says_what_it_is(panel: XRayPanel) -> None:
     _, sass = panel.codes
     row = [sass.model.index(0, column).data() for column in range(sass.model.columnCount())]
-    assert row[:4] == ["0000", "2y", "0 3 w1", "7"]
+    assert row[:4] == ["0000 ", "2y ", "0 3 w1", "7 "], "a number is not joined to the column on its right"
     heads = [sass.model.headerData(n, Qt.Orientation.Horizontal) for n in range(5)]
-    assert heads == ["Address", "Stall", "Barriers", "Live", "Instruction"]
+    assert heads == ["Address ", "Stall ", "Barriers", "Live ", "Instruction"]
     assert all(sass.model.headerData(n, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole) for n in range(5))
     tip = sass.model.index(0, 4).data(Qt.ItemDataRole.ToolTipRole)
     assert tip == f"mean.cuh:9 ← {FILE}:4\nlive registers: 7"
+
+
+def test_a_page_that_is_turned_to_shows_the_marked_lines(qtbot, panel: XRayPanel) -> None:
+    """The lines were marked while the page was hidden and had no height."""
+    ptx, _ = panel.codes
+    code = CodeText("ptx", None)
+    code.rows = [CodeRow((str(row), "nop"), ((FILE, row),)) for row in range(400)]
+    ptx.show_code(code)
+    panel.tabs.setCurrentIndex(0)
+    ptx.mark((FILE, 350))
+    panel.tabs.setCurrentWidget(ptx)
+    row = ptx.model.index(350, 0)
+    qtbot.waitUntil(lambda: ptx.table.viewport().rect().intersects(ptx.table.visualRect(row)))
 
 
 def test_without_machine_code_its_page_says_why(qtbot) -> None:

@@ -13,17 +13,17 @@ from fake_engine import FakeEngine, make
 from hypothesis import example, given
 from hypothesis import strategies as st
 from live import pause
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QFont, QFontMetrics, QFontMetricsF, QPainter, QPixmap
 from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionComboBox, QTableWidget
 from result_rows import row
 from simulated_rows import bring
 from sources import nodes
 
-from app.models.experiment.differences import DifferenceOf
+from app.models.experiment.differences import MINUS, DifferenceOf
 from app.views.eliding import DOTS, NUMBER, clauses, elided_sides, elided_text, shortened
 from app.views.headers import Header
-from app.views.parts import Combo, ElidedLabel, StateChip
+from app.views.parts import Combo, ElidedLabel, StateChip, draw_tag
 from gpu_ops import from_array
 
 APP = Path(__file__).parents[2] / "app"
@@ -207,3 +207,31 @@ def test_no_number_is_cut_in_any_pane(qtbot, size: str) -> None:
     captions = [label.shown_text() for label in labels if label.objectName() == "tileStatus"]
     assert not any("…" in text for text in captions), captions
     window.context.look.set_presenter(False)
+
+
+def test_a_difference_over_a_picture_keeps_both_names(qtbot) -> None:
+    """As in its title: "a very lo… − a very l…"."""
+    drawn: list[str] = []
+    picture = QPixmap(200, 40)
+    painter = QPainter(picture)
+
+    class Watch:
+        """The painter, which notes what it writes."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(painter, name)
+
+        def drawText(self, *given: object) -> None:  # noqa: N802
+            drawn.append(str(given[-1]))
+
+    try:
+        for text in (
+            "a very long name of a picture − another long name",
+            "a very long line without a difference in it",
+        ):
+            draw_tag(Watch(), QPointF(), text, 200, between=MINUS)  # type: ignore[arg-type]
+    finally:
+        painter.end()
+    one, _, other = drawn[0].partition(MINUS)
+    assert one.startswith("a very") and other.startswith("anot") and other.endswith("…")
+    assert drawn[1].startswith("a very long") and drawn[1].endswith("…")

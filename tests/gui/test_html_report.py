@@ -11,6 +11,7 @@ from result_rows import row
 from simulated_rows import NO_CUDA, SIM, ready, simulated
 
 from app.models.experiment.slot import RowSlot
+from app.views.window import html_report
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import SWEEP
 from gpu_ops import from_array
@@ -87,3 +88,19 @@ def test_a_report_that_cannot_be_written_is_said(
     window.actions_by_id["export_report"].trigger()
     qtbot.waitUntil(lambda: window.messages.current() is not None)
     assert window.messages.current().kind == "error" and "a.html" in window.messages.current().text
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_report_to_print_opens_in_the_browser(
+    qtbot, window: MainWindow, engine: FakeEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    opened = []
+    monkeypatch.setattr(html_report, "open_in_browser", lambda path: bool(opened.append(path)) or there)
+    assert not window.actions_by_id["print_report"].isEnabled()
+    engine.show(from_array(np.arange(1000, dtype=np.float32), kind="signal"))
+    monkeypatch.setattr(window.files, "target", lambda *asked: str(tmp_path / "a.html"))
+    window.actions_by_id["print_report"].trigger()
+    qtbot.waitUntil(lambda: opened == [str(tmp_path / "a.html")])
+    said = window.messages.current()
+    wanted = "Press Ctrl+P there" if there else "there is no browser to open it"
+    assert wanted in said.text and said.details == str(tmp_path / "a.html") and "a.html" in said.text

@@ -382,3 +382,50 @@ def test_another_look_stays_at_the_tab(qtbot: QtBot, panel: OwnKernelPanel, plai
     theme.apply(QApplication.instance(), Qt.ColorScheme.Dark)
     qtbot.waitUntil(lambda: bool(painted), timeout=5000)
     assert panel.tabs.currentIndex() == LAUNCH
+
+
+def test_its_key_shows_the_panel_and_never_hides_it(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    """A person who takes the key for "run the kernel" presses it again."""
+
+    def press(key: Qt.Key) -> None:
+        qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+
+    window.activateWindow()
+    press(Qt.Key.Key_K)
+    panel, docks = window.docks[OWN_KERNEL], window.docks
+    assert panel.open_button.hasFocus() and "Open a file" in panel.state.text()
+    assert not (panel.buttons.isVisible() or panel.reload.isVisible()), "there is nothing to run or to read again"
+    press(Qt.Key.Key_K)
+    assert docks.is_open("own_kernel") and panel.isVisible()
+    (tmp_path / "one.cu").write_text("__global__ void one(int* a) { *a = 1; }")
+    window.open_kernel(str(tmp_path / "one.cu"))
+    press(Qt.Key.Key_K)
+    assert panel.run.hasFocus() and panel.reload.isVisible()
+
+    press(Qt.Key.Key_X)
+    qtbot.waitUntil(lambda: panel.visibleRegion().isEmpty())
+    press(Qt.Key.Key_K)
+    qtbot.waitUntil(lambda: not panel.visibleRegion().isEmpty())
+    press(Qt.Key.Key_X)  # the X-ray is open behind it
+    qtbot.waitUntil(lambda: panel.visibleRegion().isEmpty())
+    assert docks.is_open("xray") and window.actions_by_id["xray"].isChecked()
+    press(Qt.Key.Key_X)
+    assert not docks.is_open("xray") and not window.actions_by_id["xray"].isChecked()
+
+
+def test_the_key_that_runs_starts_the_kernel_in_its_panel(
+    qtbot: QtBot, panel: OwnKernelPanel, window: MainWindow
+) -> None:
+    asked: list[object] = []
+    window.controller.run_live = lambda: asked.append("variants")  # type: ignore[method-assign]
+    panel.form.defines.setText("BARRIER=__syncthreads();")
+    panel.form.grid.setFocus()
+    qtbot.keyClick(panel.form.grid, Qt.Key.Key_F5)
+    assert panel._controller.running and asked == []
+    qtbot.waitUntil(lambda: not panel._controller.running)
+    window.panes.setFocus()
+    window.centralWidget().setFocus()
+    panel.run.setFocus()
+    panel.run.clearFocus()
+    qtbot.keyClick(window, Qt.Key.Key_F5)
+    assert asked == ["variants"] and not panel._controller.running

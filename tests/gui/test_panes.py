@@ -12,9 +12,11 @@ from PySide6.QtGui import QImage, QRawFont
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.models.pictures.agreement import Agreement
 from app.models.pictures.difference import distance
 from app.models.pictures.difference_levels import figures_of
 from app.models.pictures.display import Display
+from app.views.comparing.agreement_bar import AgreementLimits
 from app.views.parts import number
 from app.views.pictures.histogram import HistogramBar
 from app.views.pictures.panes import PaneGrid
@@ -498,3 +500,23 @@ def test_letters_that_a_font_lacks_are_drawn_one_by_one(qtbot: QtBot, monkeypatc
     canvas.laid.clear()
     monkeypatch.setattr(QRawFont, "glyphIndexesForString", lambda _font, letter: [0])
     assert whole > 50 and abs(ink() - whole) < whole / 2 and canvas.laid[0].cells
+
+
+def test_a_picture_is_not_compared_with_itself_once_there_is_another(qtbot: QtBot) -> None:
+    """After another filter is chosen there is only the input for a moment."""
+    grid = shown(qtbot, ["input", "a", "b"])
+    grid.set_mode("difference")
+    grid.set_pair("input", "b")
+    grid.set_panes(["input"])
+    grid.set_panes(["input", "c", "d"])
+    for key in ("input", "c", "d"):
+        grid.set_array(key, np.zeros((60, 80), np.uint8), None, key)
+    assert [box.currentData() for box in (grid.first, grid.second)] == ["input", "c"]
+    assert [layer.title for layer in grid.difference.layers] == ["input", "c"]
+
+
+def test_an_automatic_range_says_so_before_it_is_known(qtbot: QtBot) -> None:
+    limits = AgreementLimits(Agreement())
+    qtbot.addWidget(limits)
+    span = limits.span
+    assert span.text() == "auto", "0 would be a range of nothing"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from browser import A4, printed
 from by_hand import beside, button, choose, click, drag, from_button, menu, tab, texts, tick, visible, write
 from live import PATIENCE, live_window, real_engine
 from PySide6.QtCore import QPoint, Qt
@@ -17,6 +18,7 @@ from app.base.worker import Engine
 from app.views.curves.signal_legend import LegendEntry
 from app.views.experiment.variant_row import VariantRow
 from app.views.pictures.image_pane import ImagePane
+from app.views.window import html_report
 from app.views.window.main_window import MainWindow
 from gpu_ops.explaining.judging import RECORDED
 from gpu_ops.report.files import read_report
@@ -116,6 +118,32 @@ def test_where_two_thresholds_differ_and_by_how_much(qtbot: QtBot, window: MainW
     page = (tmp_path / "report.html").read_text()
     assert "<h1>Wavelet denoising (image): camera + noise σ 20</h1>" in page
     assert page.count("CPU, all cores · threshold") >= 2 and "✓ right" in page and "data:image/png" in page
+
+
+def test_a_report_is_printed_on_a4(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr(html_report, "open_in_browser", lambda path: not opened.append(path))
+    menu(window, "File", "Open sample", "Photographer, 512")
+    choose(beside(window, "Filter"), "Box")
+    tick_only(window, "CPU, one core", "CPU, all cores", "SciPy")
+    verified = dict.fromkeys(("CPU, one core", "CPU, all cores", "SciPy"), "✓ right")
+    qtbot.waitUntil(lambda: verified.items() <= panes(window).items(), timeout=PATIENCE)
+    QTest.keyClick(window, Qt.Key.Key_B, CONTROL)  # pinned times are in the report as well
+
+    saved(window, tmp_path / "report.html")
+    QTest.keyClick(window, Qt.Key.Key_R, CONTROL | Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: opened == [str(tmp_path / "report.html")])
+    assert "Press Ctrl+P there" in window.messages.current().text
+    sheets = printed(tmp_path / "report.html")
+    assert all(abs(side - a4) < 1 for sheet in sheets for side, a4 in zip(sheet.size, A4, strict=True))
+    first = " ".join(sheets[0].text.split())
+    assert first.startswith("Box: camera The mean of the square") and "Input and results" in first
+    assert sheets[0].pictures == 1, "the view is on the first page"
+    every = " ".join(sheet.text for sheet in sheets)
+    assert all(title in every for title in (*verified, "Times", "All figures", "Claims of the sources"))
+    assert "Where the figures come from" in sheets[-1].text
 
 
 @pytest.mark.thorough

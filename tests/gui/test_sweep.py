@@ -619,6 +619,27 @@ def test_a_mark_stands_where_lines_cross_and_tells_of_it(window: MainWindow, qtb
     assert (ring[0][0], ring[1][0]) == pytest.approx((2.0, -5.0), abs=1e-6)
 
 
+def test_the_letter_of_a_mark_stands_beside_all_lines(window: MainWindow, qtbot) -> None:
+    """Two lines are where it would stand above and below its ring."""
+    sweep, plot = crossing_sweep(), window.sweep.sheet.plot
+    window.sweep.controller.show(sweep)
+    qtbot.wait(20)
+    half, (crossing,) = plot.fontMetrics().height() / 2, plot.marks[0].crossings
+    ring = plot.frame().point(np.log10(crossing.value), np.log10(crossing.seconds))
+    for variant, away in (("constant", 3.2 * half), ("shared", -3.2 * half)):
+        time = 10 ** plot.frame().place(ring + QPointF(0, away))[1]
+        for side in (16, 64, 256, 1024):
+            sweep.put(row(variant, "cuda:0", side, time))
+    window.sweep.controller.show(sweep)
+    qtbot.wait(20)
+    frame = plot.frame()
+    for mark, at in zip(plot.marks, plot.letters(frame), strict=True):
+        ring = frame.point(np.log10(mark.crossings[0].value), np.log10(mark.crossings[0].seconds))
+        assert np.hypot(*(at - ring).toTuple()) < 4 * half, "next to its ring"
+        apart = [np.hypot(at.x() - x, at.y() - y) for x, y in plot._covered(frame)]
+        assert min(apart) > 0.9 * half and frame.box.contains(at)
+
+
 def test_all_points_and_quartiles_are_in_sight(window: MainWindow) -> None:
     window.sweep.controller.show(crossing_sweep())
     plot = window.sweep.sheet.plot

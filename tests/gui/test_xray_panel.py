@@ -23,6 +23,7 @@ from app.models.results.results import Results
 from app.models.settings import Settings
 from app.models.xray.xray import SECTORS, KernelView
 from app.views.dialogs.offers import palette_offers
+from app.views.scrolled import Scrolled
 from app.views.window.main_window import MainWindow
 from app.views.xray.source_view import Gutter, heat
 from gpu_ops import device_statuses, find_filter
@@ -369,3 +370,22 @@ def test_what_the_compiler_got_is_above_the_source_and_never_widens_the_panel(qt
     files.show_kernel(KernelView(content()["kernels"][0], content()["sources"], []))
     assert not any(label.isVisible() for label in files.compiled), "an answer without defines"
     assert window.xray_panel.minimumSizeHint().width() == before
+
+
+def test_a_narrow_panel_folds_its_controls_and_never_scrolls_sideways(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    panel = window.xray_panel
+    scrolled = panel.parentWidget().parentWidget()
+    assert isinstance(scrolled, Scrolled)
+
+    def beside() -> bool:
+        """Whether the button is next to the sentence, not below it."""
+        return panel.again.mapTo(panel, QPoint()).y() < panel.title.mapTo(panel, QPoint()).y() + panel.title.height()
+
+    assert beside()
+    narrow = 34 * panel.fontMetrics().averageCharWidth()  # that of a laptop's screen at 200 %
+    scrolled.setFixedWidth(narrow)
+    qtbot.waitUntil(lambda: scrolled.width() == narrow and not beside())
+    qtbot.waitUntil(lambda: scrolled.horizontalScrollBar().maximum() == 0, timeout=5000)
+    scrolled.setFixedWidth(3 * narrow)
+    qtbot.waitUntil(beside)

@@ -49,6 +49,7 @@ class AgreementLimits(QWidget):
         labels = buddy(self.tr("Range"), self.span), buddy(self.tr("Tolerance"), self.tolerance)
         in_row(labels[0], self.span, labels[1], self.tolerance, on=self, gap=self.fontMetrics().averageCharWidth())
         agreement.changed.connect(self._show)
+        self.span.setSpecialValueText(self.tr("auto"))
 
     def _spin(self, name: str, tip: str) -> FloatSpin:
         spin = named(FloatSpin(Param(name, 0.0, 0.0, MOST), self), name, title=tip, tip=tip)

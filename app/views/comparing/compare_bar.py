@@ -106,4 +106,4 @@ class CompareBar(Folding):
                 for key, title in pictures:
                     box.addItem(title, key)
                 at = box.findData(selected)
-                box.setCurrentIndex(at if at >= 0 else min(default, len(pictures) - 1))
+                box.setCurrentIndex(at if at >= 0 else default if default < len(pictures) else -1)

@@ -54,7 +54,9 @@ class OwnKernelPanel(Squeezed):
         self.form = LaunchForm(controller.shape_of, self)
         self.open_button = self._button("own.open", self.tr("Open file…"), self.tr("Open a file of CUDA C"))
         self.reload = self._button("own.reload", self.tr("Reload"), self.tr("Read the file again after a change"))
-        self.run = self._button("own.run", self.tr("Run kernel"), self.tr("Launch the kernel on the device"))
+        self.run = self._button(
+            "own.run", self.tr("Run kernel"), self.tr("Launch the kernel; F5 does so in this panel")
+        )
         self.stop = self._button("own.stop", self.tr("Stop kernel"), self.tr("End the launch"))
         self.copy = self._button("own.copy", self.tr("Copy as command"), self.tr("Copy the command of this launch"))
         self.stale = sentence_label("own.stale", self)
@@ -89,12 +91,14 @@ class OwnKernelPanel(Squeezed):
         self.tabs.addTab(launch, self.tr("Launch"))
         self.tabs.addTab(self.splitter, self.tr("Source"))
         self.tabs.addTab(self.arrays, self.tr("Arrays"))
-        buttons = QWidget(self)
-        row = FlowLayout(buttons, gap)
+        self.buttons = QWidget(self)
+        row = FlowLayout(self.buttons, gap)
         row.setContentsMargins(0, 0, 0, 0)
-        for button in (self.run, self.stop, self.copy, self.open_button, self.reload):
+        for button in (self.run, self.stop, self.copy):
             row.addWidget(button)
-        in_column(self.path, self.stale, buttons, self.state, (self.tabs, 1), on=self, margins=gap)
+        file = in_row((self.path, 1), self.open_button, self.reload, gap=gap)
+        in_column(file, self.stale, self.buttons, self.state, (self.tabs, 1), on=self, margins=gap)
+        self.state.setAlignment(Qt.AlignmentFlag.AlignTop)  # it has the whole height while no file is open
 
     def _listen(self) -> None:
         controller = self._controller
@@ -206,7 +210,8 @@ class OwnKernelPanel(Squeezed):
         self.run.setEnabled(can and not controller.running)
         self.stop.setEnabled(controller.running)
         self.copy.setEnabled(can)
-        self.reload.setEnabled(bool(controller.fields.path))
+        for part in (self.reload, self.buttons):
+            part.setVisible(bool(controller.fields.path))
         self._show_stale()
         result = controller.outcome.result if controller.outcome else None
         self.tabs.setVisible(can)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPalette
 
+from app.models.experiment.differences import MINUS
 from app.views.parts import draw_mark, draw_tag, mark_size, mark_texts
 from app.views.pictures.canvas_frame import CanvasFrame, tag_of
 from app.views.pictures.canvas_paint import draw_cross, draw_scale
@@ -26,7 +27,7 @@ def draw_notes(painter: QPainter, canvas: CanvasFrame) -> None:
         lines = (*(canvas.notes or name).splitlines(), *canvas.meaning.splitlines())
         room = max(1, int(canvas.height() * COVERED / (metrics.height() + gap)))
         for line in lines[:room]:
-            draw_tag(painter, corner, line, canvas.width() - 2 * gap)
+            draw_tag(painter, corner, line, canvas.width() - 2 * gap, between=MINUS)
             corner += QPointF(0, metrics.height() + gap)
         if canvas.legend is not None and len(lines) + 2 <= room:
             draw_scale(painter, corner, canvas.legend, canvas.width() - 2 * gap)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyqtgraph as pg
@@ -27,6 +28,10 @@ from gpu_ops.report.sweeps import Line
 SYMBOLS = ("o", "s", "t", "d", "t1", "p", "star", "h", "+", "x", "t2", "t3")
 BEAM = 0.008
 WIDEST_SHARE = "100 %"
+TURNS = [k * math.pi / 8 for k in (0, 8, 4, 12, 2, 14, 6, 10, 1, 15, 3, 13, 5, 11, 7, 9)]
+"""The directions of a letter from its ring, the preferred ones first: above, below, then to the sides."""
+SHARES = [k / 12 for k in range(1, 12)]
+"""Where between two points of a line a letter keeps away from it."""
 CENTRE = int(Qt.AlignmentFlag.AlignCenter)
 
 
@@ -108,10 +113,32 @@ class SweepPlot(Chart):
         """Paint the letter of its sentence next to each ring."""
         painter.setPen(self.palette().color(QPalette.ColorRole.Text))
         high = self.fontMetrics().height()
-        for place, mark in enumerate(self.marks):
-            first, way = mark.crossings[0], 1 if place % 2 else -1  # neighbours do not overlap
-            at = frame.point(math.log10(first.value), math.log10(first.seconds)) + QPointF(0, 1.5 * way * high)
+        for mark, at in zip(self.marks, self.letters(frame), strict=True):
             painter.drawText(QRectF(at.x() - high, at.y() - high, 2 * high, 2 * high), CENTRE, mark.letter)
+
+    def letters(self, frame: Frame) -> list[QPointF]:
+        """Where the letters of the marks stand: around their rings, as far as possible from lines, rings and other
+        letters."""
+        away, places = 1.3 * self.fontMetrics().height(), list[QPointF]()
+        taken = self._covered(frame) if self.marks else []
+        for mark in self.marks:
+            first = mark.crossings[0]
+            ring = frame.point(math.log10(first.value), math.log10(first.seconds))
+            around = [ring + away * QPointF(math.sin(turn), -math.cos(turn)) for turn in TURNS]
+            free = [at for at in around if frame.box.contains(at)] or around
+            others = np.array(taken)
+            places.append(max(free, key=lambda at: np.hypot(*(others - (at.x(), at.y())).T).min()))  # noqa: B023
+            taken.append(places[-1].toTuple())
+        return places
+
+    def _covered(self, frame: Frame) -> list[tuple[float, float]]:
+        """Points of the screen that the lines cover, close to each other, and the rings."""
+        found = [(c.value, c.seconds) for mark in self.marks for c in mark.crossings]
+        for line in self.lines:
+            found += [(p.value, p.seconds) for p in line.points]
+            for a, b in pairwise(line.points):
+                found += [(a.value ** (1 - s) * b.value**s, a.seconds ** (1 - s) * b.seconds**s) for s in SHARES]
+        return [frame.point(math.log10(value), math.log10(time)).toTuple() for value, time in found if time > 0]
 
     def left(self, frame: Frame) -> Side:
         """As many round times as fit."""

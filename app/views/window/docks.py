@@ -125,8 +125,8 @@ class Docks(QObject):
         return self.places[place].toggleViewAction().isChecked()
 
     def toggle(self, place: str) -> None:
-        """Open a dock, in front of those that share its area, or close it."""
-        if self.is_open(place):
+        """Close a dock that is in front; else open it, in front of those that share its area."""
+        if self.is_open(place) and not self.places[place].visibleRegion().isEmpty():
             self.places[place].setVisible(False)
         else:
             self.show(place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import QApplication
 
@@ -39,6 +39,22 @@ def export_figures(parts: WindowParts) -> None:
     """Save the statistics of the region, or the profile of the line, whichever is visible."""
     bar = parts.window.findChild(ProbeBar)
     parts.context.files.export_figures(bar.copied(True) if bar is not None and bar.filled else "")
+
+
+def show_own_kernel(parts: WindowParts) -> None:
+    """Show the panel of kernels from elsewhere, with the keyboard on what comes next."""
+    parts.docks.show(OWN_KERNEL.dock)
+    panel = parts.docks[OWN_KERNEL]
+    (panel.run if panel.run.isVisibleTo(panel) else panel.open_button).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def run_now(parts: WindowParts) -> None:
+    """Run what has the keyboard: the kernel from elsewhere in its panel, else the ticked variants."""
+    panel, focused = parts.docks.existing(OWN_KERNEL), QApplication.focusWidget()
+    if panel is not None and focused is not None and panel.isAncestorOf(focused) and panel.run.isVisibleTo(panel):
+        panel.run.click()
+    else:
+        parts.context.controller.run_live()
 
 
 def open_kernel(parts: WindowParts) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QUrl
+from PySide6.QtGui import QDesktopServices
 
 import gpu_ops
 from app.models.background import Background
@@ -32,6 +34,32 @@ def why_no_report(parts: WindowParts) -> str:
 
 
 def export_report(parts: WindowParts) -> None:
+    """Ask for a name and write the report."""
+    _write_report(parts, parts.context.files.say_written)
+
+
+def print_report(parts: WindowParts) -> None:
+    """Ask for a name, write the report, and open it in the browser, which fits it to A4 and prints it or makes a
+    PDF."""
+
+    def show(path: str) -> None:
+        name, messages = Path(path).name, parts.context.messages
+        messages.settle("export")
+        if open_in_browser(path):
+            text = _tr("{name} opens in the browser. Press Ctrl+P there, and choose a printer or Save as PDF.")
+        else:
+            text = _tr("{name} is saved, but there is no browser to open it. Open it in one and print it from there.")
+        messages.show_message("info", text.format(name=name), path, "written")
+
+    _write_report(parts, show)
+
+
+def open_in_browser(path: str) -> bool:
+    """Open a file in the program that the system has for it; False where there is none."""
+    return QDesktopServices.openUrl(QUrl.fromLocalFile(str(Path(path).absolute())))
+
+
+def _write_report(parts: WindowParts, then: Callable[[str], object]) -> None:
     """Ask for a name and write the report, in the background: all recorded reports are read to judge the claims."""
     files = parts.context.files
     kinds = _tr("HTML (*.html)")
@@ -47,7 +75,7 @@ def export_report(parts: WindowParts) -> None:
         return path
 
     writing = Background(parts.window)
-    writing.finished.connect(files.say_written)
+    writing.finished.connect(then)
     writing.failed.connect(files.say_not_written)
     for ended in (writing.finished, writing.failed):
         ended.connect(writing.deleteLater)

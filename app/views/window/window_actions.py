@@ -41,10 +41,15 @@ class WindowActions(QObject):
         self._show_look()
 
     def _join(self, spec: ActionSpec, action: QAction) -> None:
-        action.triggered.connect(lambda _=False: spec.do(self._parts))
+        action.triggered.connect(lambda _=False: self._do(spec, action))
         if spec.local:
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             self._parts.pictures.addAction(action)
+
+    def _do(self, spec: ActionSpec, action: QAction) -> None:
+        spec.do(self._parts)
+        if spec.on is not None:  # a click has turned its check mark over, whatever it did
+            action.setChecked(spec.on(self._parts))
 
     def _open_sample(self, id: str, _checked: bool = False) -> None:
         self._parts.context.controller.open_sample(id)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QPersistentModelIndex, Qt, Signal, Slot
-from PySide6.QtGui import QFont, QPalette
+from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QFont, QPalette, QShowEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import colours_of, fixed_font, inked, mix
 from app.base.tips import tip_text
-from app.models.xray.code import CodeText, Kind, Place
+from app.models.xray.code import CodeText, Column, Kind, Place
 from app.views.boxes import in_column
 from app.views.labels import named, sentence_label
 
@@ -59,7 +59,8 @@ class CodeModel(QAbstractTableModel):
         last = index.column() == len(self.code.columns) - 1
         marked = index.row() in self.marked
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{MARK if marked else ' ' * len(MARK)}{row.cells[-1]}" if last else row.cells[index.column()]
+            text = row.cells[index.column()]
+            return f"{MARK if marked else ' ' * len(MARK)}{text}" if last else _apart(column, text)
         if role == Qt.ItemDataRole.TextAlignmentRole and column.number:
             return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         if role == Qt.ItemDataRole.BackgroundRole and marked:
@@ -81,7 +82,12 @@ class CodeModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.TextAlignmentRole:
             side = Qt.AlignmentFlag.AlignRight if column.number else Qt.AlignmentFlag.AlignLeft
             return int(side | Qt.AlignmentFlag.AlignVCenter)
-        return self.code.tr(column.title) if role == Qt.ItemDataRole.DisplayRole else None
+        return _apart(column, self.code.tr(column.title)) if role == Qt.ItemDataRole.DisplayRole else None
+
+
+def _apart(column: Column, text: str) -> str:
+    """The text of a cell, with a space after a number: the next column begins at once."""
+    return f"{text} " if column.number else text
 
 
 class CodePage(QWidget):
@@ -132,7 +138,19 @@ class CodePage(QWidget):
             self._marking = True
             self.table.selectionModel().clear()
             self._marking = False
-            self.table.scrollTo(self.model.index(rows[0], 0), QTableView.ScrollHint.PositionAtCenter)
+            self._show_marked()
+
+    @Slot()
+    def _show_marked(self) -> None:
+        """Scroll to the first marked line."""
+        if self.model.marked:
+            first = self.model.index(min(self.model.marked), 0)
+            self.table.scrollTo(first, QTableView.ScrollHint.PositionAtCenter)
+
+    @bounded
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        super().showEvent(event)
+        QTimer.singleShot(0, self, self._show_marked)  # a hidden table had no height to scroll in
 
     @Slot(object)
     def _choose(self, current: QModelIndex) -> None:
@@ -148,7 +166,7 @@ class CodePage(QWidget):
         for place, column in enumerate(self.model.code.columns):
             texts = [self.model.code.tr(column.title), *(row.cells[place] for row in self.model.code.rows)]
             longest = max(texts, key=len)
-            width = metrics.horizontalAdvance(longest) + PADDING * letter
+            width = metrics.horizontalAdvance(_apart(column, longest)) + PADDING * letter
             self.table.setColumnWidth(place, width + len(MARK) * letter * (place == len(self.model.code.columns) - 1))
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.verticalHeader().setDefaultSectionSize(metrics.lineSpacing() + 2)

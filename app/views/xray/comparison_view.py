@@ -10,7 +10,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
-from app.views.boxes import in_column, in_row
+from app.views.boxes import in_column
+from app.views.folding import Folding
 from app.views.labels import buddy
 from app.views.parts import Combo
 from app.views.xray.text import comparison
@@ -36,9 +37,10 @@ class ComparisonView(QWidget):
         self.text.setAccessibleName(self.tr("Counts of both variants, and what changed"))
         self.text.setOpenLinks(False)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
-        named = buddy(self.tr("Compare with"), self.variants)
-        row = in_row(named, (self.variants, 1))
-        gap = self.fontMetrics().averageCharWidth()
+        gap, row = self.fontMetrics().averageCharWidth(), Folding(self)
+        row.set_space((0, 0, 0, 0), gap)
+        row.one.addWidget(buddy(self.tr("Compare with"), self.variants))
+        row.two.addWidget(self.variants)
         in_column(row, (self.text, 1), on=self, margins=(0, gap, 0, 0))
         self.variants.activated.connect(lambda place: self.chosen.emit(self.variants.itemData(place)))
 

@@ -10,6 +10,7 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
+    QLayout,
     QPushButton,
     QSplitter,
     QStackedWidget,
@@ -28,6 +29,7 @@ from app.models.xray.code import Place
 from app.models.xray.xray import FileView, KernelView, views
 from app.views.boxes import in_column, in_row
 from app.views.code.code_tabs import CodeTabs
+from app.views.folding import Folding
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
@@ -45,6 +47,8 @@ from app.views.xray.text import measured, report, title
 
 USUAL = 76
 """The initial width, in letters."""
+TITLE = 24
+"""The letters that a sentence needs in addition to its longest word, with a button next to it."""
 SHARES = (3, 2)
 """The shares of the height: the source, and the tabs below it."""
 
@@ -110,10 +114,12 @@ class XRayPanel(Squeezed):
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         variant, counted = buddy(self.tr("Variant"), self.variants), buddy(self.tr("Counter per line"), self.counters)
-        above = in_row(variant, (self.variants, 1), (self.kernels, 1), self.edit)
-        beside = in_row(counted, (self.counters, 1))
-        row = in_row((in_column(self.title, self.state, 1), 1), self.again)
-        row.setAlignment(self.again, Qt.AlignmentFlag.AlignTop)
+        chosen = in_row(variant, (self.variants, 1), (self.kernels, 1))
+        above = self._folding(chosen, self.edit)
+        row = self._folding(in_column(self.title, self.state, 1), self.again)
+        row.two.setAlignment(self.again, Qt.AlignmentFlag.AlignTop)
+        row.wanted = TITLE * gap
+        beside = self._folding(counted, self.counters, wider=1)
         self.splitter = named(QSplitter(Qt.Orientation.Vertical, self), "xray.splitter")
         self.splitter.setChildrenCollapsible(False)
         self.texts = named(QStackedWidget(self), "xray.texts")
@@ -123,6 +129,14 @@ class XRayPanel(Squeezed):
             self.splitter.addWidget(part)
             self.splitter.setStretchFactor(self.splitter.indexOf(part), share)
         in_column(above, row, self.edit_bar, beside, (self.splitter, 1), on=self, margins=gap)
+
+    def _folding(self, one: QLayout | QWidget, two: QWidget, wider: int = 0) -> Folding:
+        """Two parts next to each other, or below each other in a narrow panel."""
+        row = Folding(self, wider)
+        row.set_space((0, 0, 0, 0), self.fontMetrics().averageCharWidth())
+        row.one.addLayout(one, 1) if isinstance(one, QLayout) else row.one.addWidget(one, 1)
+        row.two.addWidget(two)
+        return row
 
     def _listen(self) -> None:
         controller = self._controller
@@ -233,6 +247,7 @@ class XRayPanel(Squeezed):
         self._show_comparison()
         self.kernels.setVisible(len(self._kernels) > 1)
         self._show_state()
+        self.splitter.updateGeometry()  # hidden tabs do not say that they need less than before
 
     def _show_state(self) -> None:
         """Show why the content does not fit the choice."""

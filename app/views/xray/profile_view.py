@@ -13,7 +13,8 @@ from PySide6.QtWidgets import QFrame, QPushButton, QTextBrowser, QWidget
 
 from app.base.numbers import count
 from app.base.theme import colours_of
-from app.views.boxes import in_column, in_row
+from app.views.boxes import in_column
+from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 
 
@@ -42,8 +43,12 @@ class ProfileView(QWidget):
         self.text.setOpenLinks(False)
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         gap = self.fontMetrics().averageCharWidth()
-        row = in_row((self.file, 1), self.open, self.close_button)
-        in_column(row, (self.text, 1), on=self, margins=(0, gap, 0, 0))
+        buttons = QWidget(self)
+        row = FlowLayout(buttons, gap)
+        row.setContentsMargins(0, 0, 0, 0)
+        for button in (self.open, self.close_button):
+            row.addWidget(button)
+        in_column(self.file, buttons, (self.text, 1), on=self, margins=(0, gap, 0, 0))
         self.open.clicked.connect(self.open_wanted)
         self.close_button.clicked.connect(self.closed)
         self.text.anchorClicked.connect(self._follow)
