@@ -15,6 +15,7 @@ from gpu_ops.cli import (
     compare,
     figures,
     info,
+    lessons,
     measure,
     models,
     outputs,
@@ -62,6 +63,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     _add_xray(commands, _named_filters(argv), own_xray.is_own(list(argv)))
     _add_predict(commands, _named_filters(argv))
     own_check.add_check(commands)
+    lessons.add_lesson(commands)
     moving = FILTERS.named(FAMILY)
     _add_timeline(commands, _named_filters(argv, moving))
     _add_transfers(commands, moving)
