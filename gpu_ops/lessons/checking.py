@@ -19,7 +19,6 @@ from gpu_ops.io import apply_steps, parse_step, sample
 from gpu_ops.lessons.expressions import evaluate
 from gpu_ops.lessons.lesson import Action, Exercise, Lesson, Page, Question, Setup, Trial
 from gpu_ops.params import Values, check_values
-from gpu_ops.report.rows import Row
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
 

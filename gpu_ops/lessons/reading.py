@@ -102,7 +102,7 @@ def _trial(name: str, fields: _Fields, base: Setup) -> Trial:
 
 def _question(fields: _Fields) -> Question:
     kind = fields.one_of("kind", KINDS)
-    choices = fields.texts("choices", () if kind == "number" else None)
+    choices = fields.texts("choices") if kind != "number" else ()
     computed = fields.texts("computed")
     if kind == "number":
         answer: Any = fields.number("answer")
