@@ -15,7 +15,8 @@ from app.models.experiment.session import Session
 from app.models.files.session_file import SavedInput, SavedSession
 from app.models.files.session_view import View
 from app.models.settings import Settings
-from gpu_ops import FILTERS, SAMPLES, check_step, parse_step
+from gpu_ops import SAMPLES, check_step, parse_step
+from gpu_ops.lessons.experiments import filter_of, kind_of
 from gpu_ops.lessons.lesson import Action, Lesson, Page, Question, Setup
 from gpu_ops.lessons.reading import shipped_lessons
 
@@ -78,7 +79,8 @@ class LessonState(QObject):
         last = len(self.lesson.pages)
         self.place = max(0, self.place + step)
         self.reached[self.lesson.id] = max(self.reached.get(self.lesson.id, 0), self.place)
-        self._settings.set_lesson_progress(json.dumps(self.reached))
+        if self.lesson in self.lessons:
+            self._settings.set_lesson_progress(json.dumps(self.reached))
         if self.place >= last:
             self.close()
         else:
@@ -139,9 +141,8 @@ def action_done(action: Action, session: Session) -> bool:
 
 def saved_setup(setup: Setup) -> SavedSession:
     """A setup as a session that opens like one of a file. Raises KernelscopeError."""
+    kind, filter = kind_of(setup), filter_of(setup)
     entry = next(s for s in SAMPLES if s.id == setup.sample)
-    kind = "image" if setup.options.get("size") else entry.kind
-    filter = FILTERS.find(setup.filter, kind)
     steps = tuple(dict(check_step(parse_step(step), kind)) for step in setup.steps)
     begin = default_choice(filter, True, steps)
     knobs = {v.id: {k.name: setup.knobs[k.name] for k in v.knobs if k.name in setup.knobs} for v in filter.variants}

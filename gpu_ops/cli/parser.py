@@ -15,7 +15,6 @@ from gpu_ops.cli import (
     compare,
     figures,
     info,
-    lessons,
     measure,
     models,
     outputs,
@@ -28,6 +27,7 @@ from gpu_ops.cli import (
 )
 from gpu_ops.cli.kernel import predict
 from gpu_ops.cli.kernel.listing import add_show
+from gpu_ops.cli.learning import lessons
 from gpu_ops.cli.limits import add_limits
 from gpu_ops.cli.own import check as own_check
 from gpu_ops.cli.own import xray as own_xray

@@ -14,13 +14,12 @@ from gpu_ops.errors import KernelError, KernelscopeError, ParamError, plain, sho
 from gpu_ops.explaining.judging import recorded_reports
 from gpu_ops.explaining.sentences import number
 from gpu_ops.explaining.xray import XRay, xray
-from gpu_ops.filters import FILTERS
-from gpu_ops.io import apply_steps, parse_step, sample
+from gpu_ops.lessons.experiments import filter_of, input_of
 from gpu_ops.lessons.expressions import evaluate
 from gpu_ops.lessons.lesson import Action, Exercise, Lesson, Page, Question, Setup, Trial
 from gpu_ops.params import Values, check_values
 from gpu_ops.running.runner import run_experiment
-from gpu_ops.types import Experiment, Filter, Input, Pick, Variant
+from gpu_ops.types import Experiment, Filter, Pick, Variant
 
 OWN = ("samples", "outputs", "least_bytes", "launches", "findings", "registers", "occupancy")
 """Figures of an X-ray that are no counters: the samples of the input, the elements of the result, the bytes that any
@@ -59,8 +58,7 @@ def _check_page(page: Page, rays: dict[str, XRay]) -> list[str]:
 
 def _check_setup(setup: Setup) -> Filter:
     """The filter of a setup whose names all exist. Raises KernelscopeError."""
-    input = input_of(setup)
-    filter = filter_of(setup, input)
+    filter = filter_of(setup)
     check_values(filter.params, setup.params, filter.id)
     variants = [filter.variant(id) for id in setup.variants]
     known = {knob.name for variant in variants for knob in variant.knobs}
@@ -125,17 +123,6 @@ def _is_wrong(filter: Filter, variant: Variant, exercise: Exercise, setup: Setup
     return any(run.ok is False or run.failure for run in run_experiment(experiment))
 
 
-def input_of(setup: Setup) -> Input:
-    """The input of a page. Raises ParamError or InputError."""
-    made = sample(setup.sample, **setup.options)
-    return apply_steps(made, [parse_step(step) for step in setup.steps]) if setup.steps else made
-
-
-def filter_of(setup: Setup, input: Input) -> Filter:
-    """The filter of a page for its input. Raises ParamError that names all families."""
-    return FILTERS.find(setup.filter, input.kind)
-
-
 def knobs_of(variant: Variant, setup: Setup) -> Values:
     """The setup's knobs that this variant has, and the defaults of its others."""
     own = {knob.name for knob in variant.knobs}
@@ -169,7 +156,7 @@ class Figures:
 def ray_of(trial: Trial, edits: Mapping[str, str] | None = None) -> XRay:
     """The X-ray of a trial. Raises KernelscopeError."""
     input = input_of(trial.setup)
-    filter = filter_of(trial.setup, input)
+    filter = filter_of(trial.setup)
     variant = filter.variant(trial.variant)
     return xray(filter, variant, input, trial.setup.params, knobs_of(variant, trial.setup), edits=edits)
 
@@ -178,7 +165,7 @@ def recorded_microseconds(trial: Trial, stage: str, gpu: str) -> float:
     """The median time of a stage of the trial on a recorded GPU, in microseconds. Raises ParamError where no row has
     exactly this experiment."""
     input = input_of(trial.setup)
-    filter = filter_of(trial.setup, input)
+    filter = filter_of(trial.setup)
     wanted = (filter.id, filter.variant(trial.variant).id, input.array.shape, input.array.dtype.name, "stream")
     params = dict(check_values(filter.params, trial.setup.params, filter.id))
     for name, report in recorded_reports().items():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPushButton, QStackedWidget, QWidget
 
@@ -13,23 +15,28 @@ from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 from app.views.lessons.question_form import QuestionForm
 from app.views.scrolled import Scrolled
+from gpu_ops.errors import InputError
 from gpu_ops.lessons.lesson import Page
+from gpu_ops.lessons.reading import read_lesson
 
+Choose = Callable[[str, str], list[str]]
 USUAL = 44
 """The initial width, in letters."""
 
 
 class LessonPanel(QWidget):
-    """Shows a LessonController, and passes on the reader's answers."""
+    """Shows a LessonController, and passes on the reader's answers. `choose(title, kinds)` asks for files."""
 
-    def __init__(self, controller: LessonController, parent: QWidget | None = None) -> None:
+    def __init__(self, controller: LessonController, choose: Choose, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("lessonPanel")
-        self.controller, self._state = controller, controller.state
+        self.controller, self._state, self._choose = controller, controller.state, choose
         self.list = named(QListWidget(self), "lesson.list", self.tr("Lessons"))
         self.list.setWordWrap(True)
         self.list.setSpacing(self.fontMetrics().averageCharWidth() // 2)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.open_button = self._button("lesson.open", self.tr("&Open a lesson…"), self.tr("Read a lesson of your own"))
+        self.refusal = sentence_label("lesson.refusal", self, selectable=True)
         self.title = sentence_label("lesson.title", self)
         self.browser = GuideBrowser(self)
         self.browser.setObjectName("lesson.text")
@@ -48,6 +55,7 @@ class LessonPanel(QWidget):
         self._arrange()
         self.list.itemActivated.connect(self._open)
         self.list.itemClicked.connect(self._open)
+        self.open_button.clicked.connect(self._open_file)
         self.set_up.clicked.connect(controller.set_up)
         self.back.clicked.connect(lambda: self._state.go(-1))
         self.next.clicked.connect(lambda: self._state.go(1))
@@ -67,7 +75,9 @@ class LessonPanel(QWidget):
         font.setBold(True)
         self.title.setFont(font)
         self.stack = QStackedWidget(self)
-        self.stack.addWidget(self.list)
+        listing = QWidget(self)
+        in_column((self.list, 1), self.refusal, in_row(self.open_button, 1), on=listing, margins=gap)
+        self.stack.addWidget(listing)
         reading, below = QWidget(self), QWidget(self)
         self._question = in_column(on=self.asked)
         in_column(self.asked, in_row(self.hint, 1), self.verdict, on=below, margins=(0, gap, 0, gap))
@@ -88,6 +98,16 @@ class LessonPanel(QWidget):
         self._state.open(self._state.lessons[self.list.row(item)])
 
     @Slot()
+    def _open_file(self) -> None:
+        """Ask for a file, and read it; one that is no lesson is refused in words."""
+        for path in self._choose(self.tr("Open a lesson"), self.tr("Lessons") + " (*.toml)")[:1]:
+            try:
+                self._state.open(read_lesson(path))
+            except InputError as error:
+                self.refusal.setText(error.sentence())
+                self.refusal.show()
+
+    @Slot()
     def _show(self) -> None:
         """Show the page, or the list with the reader's progress."""
         page, lesson = self._state.page, self._state.lesson
@@ -106,6 +126,7 @@ class LessonPanel(QWidget):
         self._show_verdict()
 
     def _show_list(self) -> None:
+        self.refusal.hide()
         chosen = max(self.list.currentRow(), 0)
         self.list.clear()
         for lesson in self._state.lessons:

@@ -85,7 +85,7 @@ def _lessons(context: Context, parent: QWidget) -> LessonPanel:
     from app.views.lessons.panel import LessonPanel
 
     own = (context.sessions, context.session, context.results, context.xray, context.settings)
-    return LessonPanel(LessonController(*own, parent), parent)
+    return LessonPanel(LessonController(*own, parent), context.files.choose, parent)
 
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from live import live_window, real_engine
@@ -142,3 +143,19 @@ def test_a_page_shows_its_panel(window: MainWindow, qtbot: QtBot) -> None:
     tabs = window.docks.tabs[LADDER.dock]
     qtbot.waitUntil(lambda: tabs.tabText(tabs.currentIndex()) == "Ladder")
     assert not window.docks.is_open(XRAY.dock)
+
+
+def test_a_lesson_of_a_file(window: MainWindow, tmp_path: Path) -> None:
+    window.docks.show("lessons")
+    panel, path = window.docks[LESSONS], tmp_path / "own.toml"
+    path.write_text("title = 1\n[[page]]\n")
+    panel._choose = lambda title, kinds: [str(path)]
+    panel.open_button.click()
+    assert panel.refusal.text().startswith("own.toml: title is 1") and not panel.refusal.isHidden()
+    text = "**Read** <img src='secret.png'> <b>this</b>"
+    path.write_text(f'title = "Own"\nabout = "A"\nminutes = 1\n[[page]]\ntitle = "P"\ntext = "{text}"\n')
+    panel.open_button.click()
+    assert panel.title.text() == "Own · page 1 of 1" and panel.set_up.isHidden()
+    assert "<b>this</b>" in panel.browser.toPlainText(), "markup of strangers is text"
+    panel.next.click()
+    assert panel.stack.currentIndex() == 0 and "own" not in Settings().lesson_progress

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,17 @@ from gpu_ops.lessons.reading import read_lesson, shipped_lessons
 
 def add_lesson(commands: Any) -> None:
     """The command `lesson` with its three actions."""
-    text = "list the lessons, print one, or check lessons of your own"
+    text = "list the lessons, print them with their answers, or check that every answer is what is counted"
     parser = commands.add_parser("lesson", help=text, description=text)
-    parser.set_defaults(json=None)
-    actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listing = actions.add_parser("list", help="the shipped lessons, with what each is about")
-    listing.set_defaults(command=list_lessons)
-    show = actions.add_parser("show", help="print a lesson with its answers, as a handout")
-    show.add_argument("lesson", help="the id of a shipped lesson, or a file")
-    show.set_defaults(command=show_lesson)
-    check = actions.add_parser("check", help="compute every answer on the simulated GPU and compare it")
-    check.add_argument("lessons", nargs="*", metavar="FILE", help="files or ids; all shipped ones where none is named")
-    check.set_defaults(command=check_lessons)
+    parser.add_argument("action", choices=ACTIONS, help="what to do")
+    parser.add_argument("lessons", nargs="*", metavar="FILE", help="files or ids (default: all shipped lessons)")
+    parser.set_defaults(json=None, command=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, show or check lessons. Exit code 3 where an answer is not what is counted."""
+    lessons = [find_lesson(name) for name in args.lessons] or shipped_lessons()
+    return ACTIONS[args.action](lessons)
 
 
 def find_lesson(name: str) -> Lesson:
@@ -40,22 +39,17 @@ def find_lesson(name: str) -> Lesson:
     return read_lesson(name)
 
 
-def list_lessons(args: argparse.Namespace) -> int:
-    """Print a line for each shipped lesson."""
-    rows = [(lesson.id, f"{lesson.minutes} min", lesson.title) for lesson in shipped_lessons()]
-    print(align([("id", "takes", "lesson"), *rows]))
+def _list(lessons: Sequence[Lesson]) -> int:
+    print(align([("id", "takes", "lesson"), *((one.id, f"{one.minutes} min", one.title) for one in lessons)]))
     return FINE
 
 
-def show_lesson(args: argparse.Namespace) -> int:
-    """Print a lesson in Markdown."""
-    print(handout(find_lesson(args.lesson)))
+def _show(lessons: Sequence[Lesson]) -> int:
+    print("\n\n".join(map(handout, lessons)))
     return FINE
 
 
-def check_lessons(args: argparse.Namespace) -> int:
-    """Check lessons. Exit code 3 where an answer is not what is counted."""
-    lessons = [find_lesson(name) for name in args.lessons] or shipped_lessons()
+def _check(lessons: Sequence[Lesson]) -> int:
     return WRONG if any([_checked(lesson) for lesson in lessons]) else FINE
 
 
@@ -88,3 +82,6 @@ def _answer(page: Page) -> str:
     shown: Sequence[Any] = given if isinstance(given, tuple) else (given,)
     unit = f" {question.unit}" if question.unit else ""
     return f"{', '.join(map(str, shown))}{unit}. {' '.join(question.why.split())}"
+
+
+ACTIONS: Mapping[str, Callable[[Sequence[Lesson]], int]] = {"list": _list, "show": _show, "check": _check}
