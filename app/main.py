@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile"),
     "doctor",
-    *("xray", "predict", "timeline", "transfers"),
+    *("xray", "predict", "timeline", "transfers", "lesson"),
 )
 DRAWN = "figures", "timeline", "transfers"
 """Commands that draw pictures."""

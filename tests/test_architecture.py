@@ -80,9 +80,10 @@ LAYERS = {
     "batch": {"filters", "devices", "io", "running", "report"},
     "doctor": {"filters", "devices", "io", "running", "report"},
     "own_kernels": {"filters", "devices", "io", "running", "explaining"},
+    "lessons": {"filters", "devices", "io", "running", "report", "explaining"},
     "engine": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
     "notebook": {"filters", "devices", "io", "running", "report", "explaining", "engine"},
-    "cli": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
+    "cli": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels", "lessons"},
 }
 """What each package may import of gpu_ops in addition to the core modules and itself."""
 CORE = {

@@ -81,6 +81,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "tables": ("mean-s4",),
     "compile": ("mean1d/1_naive.cu", "--gpu", "sm_75"),
     "doctor": ("--skip-roofs",),
+    "lesson": ("list",),
     "xray": ("mean1d", "naive", "--sample", "noise", "--length", "64"),
     "timeline": ("transfer", "streams", "--sample", "noise", "--length", "64", "--trace", "trace.json"),
     "predict": ("mean1d", "naive", "--sample", "noise", "--length", "64", "--json", "times.json"),

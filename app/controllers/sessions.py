@@ -161,6 +161,11 @@ class SessionFiles(QObject):
             return
         self._try(SessionOpening(path, saved, saved.input.paths, otherwise=otherwise))
 
+    def show(self, saved: SavedSession) -> None:
+        """Open a session that no file holds, such as a lesson's."""
+        self.succeeded.emit(RESTORE.subject)
+        self._try(SessionOpening("", saved, saved.input.paths))
+
     def begin(self, otherwise: Callable[[], object]) -> None:
         """At the start of the window: open the last session if it is small; else do `otherwise`, and offer the session
         with its size. Nothing large is opened unasked, and nothing at all after a crash, which the last input may have

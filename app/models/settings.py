@@ -167,6 +167,14 @@ class Settings:
         for key in _PREFERENCES:
             self._drop(key)
 
+    @property
+    def lesson_progress(self) -> str:
+        """The pages of lessons that were reached, as JSON; "" at first."""
+        return self._text("lessons/progress")
+
+    def set_lesson_progress(self, text: str) -> None:
+        self._put("lessons/progress", text)
+
     # Recent files
 
     @property

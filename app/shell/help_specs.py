@@ -26,6 +26,16 @@ HELP = (
         do=handlers.show_palette,
     ),
     ActionSpec(
+        "lessons",
+        QT_TRANSLATE_NOOP("Actions", "&Lessons"),
+        "help",
+        ("Ctrl+Alt+L",),
+        QT_TRANSLATE_NOOP("Actions", "Learn why a GPU is fast, page by page, with questions about experiments"),
+        checkable=True,
+        do=lambda parts: parts.docks.toggle("lessons"),
+        on=lambda parts: parts.docks.is_open("lessons"),
+    ),
+    ActionSpec(
         "guide",
         QT_TRANSLATE_NOOP("Actions", "&Guide"),
         "help",

@@ -46,6 +46,8 @@ CALLS = [
     ["tables", "--write", f"missing{EVIL}.md"],
     ["compile", EVIL],
     ["doctor", EVIL],
+    ["lesson", "check", EVIL],
+    ["lesson", "show", MISSING],
     ["xray", "mean1d", EVIL, "--sample", "noise"],
     ["xray", "mean2d", "naive", "--input", MISSING],
     ["xray", f"{EVIL}.cu"],

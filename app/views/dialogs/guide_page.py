@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QUrl, Slot
-from PySide6.QtGui import QDesktopServices, QResizeEvent
+from PySide6.QtGui import QDesktopServices, QResizeEvent, QTextDocument
 from PySide6.QtWidgets import QListWidget, QPushButton, QTextBrowser, QWidget
 
 from app.base.nesting import bounded
@@ -23,11 +23,13 @@ class GuideBrowser(QTextBrowser):
         self.setOpenLinks(False)
         self.setSearchPaths([str(FOLDER)])
 
-    def show_text(self, text: str) -> None:
-        """Show this Markdown in the colours of the palette and in the font."""
+    def show_text(self, text: str, strangers: bool = False) -> None:
+        """Show this Markdown in the colours of the palette and in the font; that of `strangers` without HTML."""
         document = self.document()
         document.setDocumentMargin(self.fontMetrics().height())
-        self.setMarkdown(text)
+        feature = QTextDocument.MarkdownFeature
+        both = feature.MarkdownDialectGitHub | feature.MarkdownNoHTML
+        document.setMarkdown(text, both if strangers else feature.MarkdownDialectGitHub)
         style_document(document, self.palette(), self.font())
         self._fit()
 

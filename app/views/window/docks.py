@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QObject, Qt, Signal
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, Qt, Signal, Slot
 from PySide6.QtGui import QPaintEvent
 from PySide6.QtWidgets import (
     QDockWidget,
@@ -24,9 +24,9 @@ from app.views.lazy import Lazy
 from app.views.scrolled import Scrolled
 from app.views.window.dock_sizes import DockSizes
 from app.views.window.panel_spec import DockSpec, PanelSpec
-from app.views.window.panels import DOCKS, ENLARGEABLE, OWN_KERNEL, PANELS, XRAY
+from app.views.window.panels import DOCKS, ENLARGEABLE, LESSONS, OWN_KERNEL, PANELS, XRAY
 
-LAYOUT_VERSION = 4
+LAYOUT_VERSION = 5
 """Increase it when the initial docks of panels change: stored layouts with another number are ignored."""
 W = TypeVar("W", bound=QWidget)
 
@@ -87,10 +87,12 @@ class Docks(QObject):
         return Scrolled(panel, self._window) if spec.scrolled else panel
 
     def _make(self, spec: PanelSpec[Any], parent: QWidget) -> QWidget:
-        panel: QWidget = spec.make(self._context, parent)
+        panel: Any = spec.make(self._context, parent)
         self._panels[spec.id] = panel
+        if spec is LESSONS:
+            panel.controller.panel_wanted.connect(self.show_panel)
         self.made.emit(panel)
-        return panel
+        return cast(QWidget, panel)
 
     def enlargeable(self) -> list[QWidget]:
         """The panels that have been created and make sense alone on the whole screen."""
@@ -135,6 +137,14 @@ class Docks(QObject):
         """Open a dock, in front of those that share its area."""
         self.places[place].setVisible(True)
         self.places[place].raise_()
+
+    @Slot(str)
+    def show_panel(self, id: str) -> None:
+        """Show the panel with this id, in front."""
+        spec = next(spec for spec in PANELS if spec.id == id)
+        self.show(spec.dock)
+        if spec.dock in self.tabs:
+            self.turn_to(spec)
 
     # Visible tabs
 

@@ -17,6 +17,7 @@ from app.views.window.dock_sizes import DefaultSize
 from app.views.window.panel_spec import DockSpec, PanelSpec
 
 if TYPE_CHECKING:
+    from app.views.lessons.panel import LessonPanel
     from app.views.own_kernel.panel import OwnKernelPanel
     from app.views.sweep.panel import SweepPanel
     from app.views.timeline.panel import TimelinePanel
@@ -79,9 +80,25 @@ def _own_kernel(context: Context, parent: QWidget) -> OwnKernelPanel:
     return OwnKernelPanel(context.own_kernel, context.files, parent)
 
 
+def _lessons(context: Context, parent: QWidget) -> LessonPanel:
+    from app.controllers.lessons import LessonController
+    from app.views.lessons.panel import LessonPanel
+
+    own = (context.sessions, context.session, context.results, context.xray, context.settings)
+    return LessonPanel(LessonController(*own, parent), context.files.choose, parent)
+
+
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 DOCKS = (
     DockSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), _LEFT, DefaultSize(44, 0.28)),
+    DockSpec(
+        "lessons",
+        QT_TRANSLATE_NOOP("Panels", "Lessons"),
+        _LEFT,
+        DefaultSize(44, 0.28),
+        behind="experiment",
+        shown=False,
+    ),
     DockSpec(
         "timing",
         QT_TRANSLATE_NOOP("Panels", "Timing"),
@@ -107,8 +124,9 @@ TIMELINE = PanelSpec("timeline", QT_TRANSLATE_NOOP("Panels", "Timeline"), "timin
 LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
 XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
 OWN_KERNEL = PanelSpec("own_kernel", QT_TRANSLATE_NOOP("Panels", "Own kernel"), "own_kernel", _own_kernel, lazy=True)
+LESSONS = PanelSpec("lessons", QT_TRANSLATE_NOOP("Panels", "Lessons"), "lessons", _lessons, lazy=True)
 
-PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LADDER, TABLE, SWEEP, TIMELINE, LEVELS, XRAY, OWN_KERNEL)
+PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LESSONS, LADDER, TABLE, SWEEP, TIMELINE, LEVELS, XRAY, OWN_KERNEL)
 """Panels that share a place are in the order of their tabs."""
 ENLARGEABLE: tuple[PanelSpec[Any], ...] = (LADDER, TABLE, SWEEP, TIMELINE, XRAY)
 """Panels that can be shown alone on the whole screen."""

@@ -1,0 +1,1 @@
+"""Lessons: pages with experiments, questions and exercises, whose answers are computed on the simulated GPU."""

@@ -1,0 +1,147 @@
+"""Lessons: every shipped answer is what is counted, and a wrong lesson is found out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gpu_ops.cli import main
+from gpu_ops.errors import InputError, ParamError
+from gpu_ops.lessons.checking import check_lesson
+from gpu_ops.lessons.expressions import evaluate
+from gpu_ops.lessons.lesson import Lesson
+from gpu_ops.lessons.reading import SHIPPED, read_lesson, shipped_lessons
+
+LESSONS = shipped_lessons()
+HEAD = 'title = "T"\nabout = "A"\nminutes = 1\n'
+SETUP = 'setup = {sample = "noise", options = {length = 64}, filter = "mean", variants = ["naive"]}\n'
+PAGE = HEAD + '[[page]]\ntitle = "P"\ntext = "X"\n' + SETUP
+NUMBER = '[page.question]\nkind = "number"\nask = "?"\nanswer = %s\ncomputed = ["%s"]\nwhy = "."\n'
+LOADS = "naive.global_load_threads / naive.outputs"
+
+
+def lesson(tmp_path: Path, text: str) -> Lesson:
+    path = tmp_path / "own.toml"
+    path.write_text(text, encoding="utf-8")
+    return read_lesson(path)
+
+
+def test_there_are_twelve_in_order() -> None:
+    assert [one.number for one in LESSONS] == list(range(1, 13))
+    assert len({one.id for one in LESSONS}) == 12 == len(list((SHIPPED / "en").glob("*.toml")))
+    assert all(10 <= one.minutes <= 20 and any(page.question for page in one.pages) for one in LESSONS)
+    assert sum(page.exercise is not None for one in LESSONS for page in one.pages) >= 2
+
+
+@pytest.mark.parametrize("one", LESSONS, ids=[one.id for one in LESSONS])
+def test_every_answer_is_what_is_counted(one: Lesson) -> None:
+    assert check_lesson(one) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        (NUMBER % (11, LOADS), "the answer says 11, and naive.global_load_threads / naive.outputs is 10"),
+        (NUMBER % (10, "naive.loads"), "no figure 'loads'"),
+        (NUMBER % (10, "ring.samples"), "no run 'ring'"),
+        (NUMBER % (10, "naive.samples / naive.findings"), "divides by zero"),
+        (NUMBER % (10, "naive.samples."), "no expression"),
+        (NUMBER % (10, "naive.kernel_us_h100"), "No recorded row"),
+        (
+            '[page.question]\nkind = "choice"\nask = "?"\nchoices = ["a", "b"]\nanswer = "b"\n'
+            'computed = ["naive.samples == 64", "naive.samples != 64"]\nwhy = "."\n',
+            "what holds is 'a'",
+        ),
+        (
+            '[page.question]\nkind = "order"\nask = "?"\nchoices = ["a", "b"]\nanswer = ["b", "a"]\n'
+            'computed = ["naive.samples", "naive.global_load_threads"]\nwhy = "."\n',
+            "the right order is a, b",
+        ),
+        ('[page.action]\nask = "?"\nparams = {window = 5}\n', "done before it begins"),
+        ('[page.action]\nask = "?"\nvariants = ["other"]\n', "other"),
+        ('[page.exercise]\nvariant = "naive"\nfind = "nothing"\nask = "?"\n', "no 'nothing' to replace"),
+        (
+            '[page.exercise]\nvariant = "naive"\nfind = "y[e] = finish"\nreplace = "y[e]  = finish"\nask = "?"\n',
+            "nothing finds the fault",
+        ),
+    ],
+)
+def test_a_wrong_lesson_is_found_out(tmp_path: Path, question: str, found: str) -> None:
+    faults = check_lesson(lesson(tmp_path, PAGE + question))
+    assert len(faults) == 1 and found in faults[0] and faults[0].startswith("own, page 1 (P): "), faults
+
+
+def test_a_right_lesson_and_one_with_wrong_names(tmp_path: Path) -> None:
+    assert check_lesson(lesson(tmp_path, PAGE + NUMBER % (10, LOADS))) == []
+    for wrong, word in (('"naive"', "fastest"), ('"noise"', "picture"), ('"mean"', "median")):
+        faults = check_lesson(lesson(tmp_path, PAGE.replace(wrong, f'"{word}"')))
+        assert len(faults) == 1 and word in faults[0], faults
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("title =", "is not TOML"),
+        (HEAD, "has no page"),
+        (PAGE + "sound = 1\n", "page 1 has sound"),
+        (PAGE.replace("minutes = 1", "minutes = -1"), "minutes is -1; it must be a whole number"),
+        (PAGE + NUMBER % ("nan", LOADS), "it must be a number"),
+        (PAGE + NUMBER % (1, LOADS) + 'choices = "x"\n', "question has choices, which is not known"),
+        (PAGE + '[page.action]\nask = "?"\n', "has no end"),
+        (PAGE + NUMBER % (1, LOADS) + '[page.action]\nask = "?"\nparams = {window = 3}\n', "at most one of them"),
+        (PAGE.replace(SETUP, "") + '[page.action]\nask = "?"\nparams = {window = 3}\n', "needs a setup"),
+        ("number = " + "[" * 5000, "is not TOML"),
+    ],
+)
+def test_a_file_that_is_no_lesson_is_refused(tmp_path: Path, text: str, found: str) -> None:
+    with pytest.raises(InputError, match=r"own\.toml") as refused:
+        lesson(tmp_path, text)
+    assert found in str(refused.value)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "own.toml").write_bytes(b"title = '\xff'")
+    with pytest.raises(InputError, match="UTF-8"):
+        read_lesson(tmp_path / "own.toml")
+    with pytest.raises(InputError, match="cannot be read"):
+        read_lesson(tmp_path)
+    (tmp_path / "own.toml").write_bytes(b"#" * (1 << 20) + b"##")
+    with pytest.raises(InputError, match="1 MiB"):
+        read_lesson(tmp_path / "own.toml")
+
+
+@pytest.mark.parametrize(
+    "text", ["__import__('os')", "a.b.c", "'a'", "a.b[0]", "a", "True", "1 if 1 else 2", "-" * 500]
+)
+def test_expressions_are_numbers_and_figures_only(text: str) -> None:
+    with pytest.raises(ParamError, match="no expression"):
+        evaluate(text, lambda trial, figure: 1.0)
+
+
+def test_expressions() -> None:
+    values = {("a", "x"): 6.0, ("b", "y"): 2.0}
+
+    def figure(trial: str, name: str) -> float:
+        return values[trial, name]
+
+    assert evaluate("a.x / b.y - 1 * -2", figure) == 5
+    assert evaluate("1 < b.y <= 2 and a.x == 6", figure) is True
+    assert evaluate("a.x < 1 or b.y > 3", figure) is False
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(PAGE + NUMBER % (11, LOADS))
+    assert main(["lesson", "check", str(path)]) == 3
+    assert "the answer says 11" in capsys.readouterr().out
+    path.write_text(PAGE + NUMBER % (10, LOADS))
+    assert main(["lesson", "check", str(path)]) == 0
+    assert capsys.readouterr().out == "own: right, 1 page, 1 question\n"
+    assert main(["lesson", "show", str(path)]) == 0
+    assert "## Answers\n\n1. 10. ." in capsys.readouterr().out
+    assert main(["lesson", "list"]) == 0
+    shown = capsys.readouterr().out
+    assert all(one.title in shown for one in LESSONS)
+    assert main(["lesson", "check", "nothing"]) == 2
+    assert "choose from first_steps" in capsys.readouterr().err
