@@ -12,7 +12,8 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -51,7 +52,7 @@ class Rows:
     """A file whose rows are read on demand. `shape` is that of the whole, `dtype` that of its values in
     the machine's byte order. `read(start, stop)` returns rows in C order and raises InputError. `whole_reason` says why
     rows cannot be read separately, "" where they can; `piece_bytes` are decoded at once, however few rows are
-    requested."""
+    requested. `opened` are the arguments of `open_rows` after the path."""
 
     path: Path
     name: str
@@ -65,6 +66,11 @@ class Rows:
     piece_bytes: int = 0
     steps: tuple[Mapping[str, Any], ...] = ()
     facts: Facts = Facts()
+    opened: tuple[Any, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the file again."""
+        return _open_again, (os.path.abspath(self.path), self.opened, self.stamp, self.name)
 
     @property
     def size(self) -> int:
@@ -97,9 +103,19 @@ def open_rows(
     require_regular(file, "an input")
     try:
         find_format(file, name)  # raises where content and suffix do not agree
-        return _OPENERS[file.suffix.lower()](file, name, kind, frame, rate, series)
+        found = _OPENERS[file.suffix.lower()](file, name, kind, frame, rate, series)
+        return None if found is None else replace(found, opened=(kind, frame, rate, series))
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}); check its name and permissions.") from None
+
+
+@lru_cache(4)
+def _open_again(path: str, opened: tuple[Any, ...], stamp: Stamp, name: str) -> Rows:
+    """The rows of a file that another process has opened. Raises InputError where it is another file by now."""
+    found = open_rows(path, *opened)
+    if found is None or found.stamp != stamp:
+        raise InputError(f"{name} changed while it was read, or is another file for the workers; run it again.")
+    return replace(found, name=name)
 
 
 def check_fits(path: str | os.PathLike[str], kind: Kind | None = None) -> None:

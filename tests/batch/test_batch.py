@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.batch import run as batch
+from gpu_ops.batch import work as batch
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import main
 from gpu_ops.io import load, save
