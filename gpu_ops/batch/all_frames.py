@@ -6,22 +6,22 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, WrongResult, plain
 from gpu_ops.filters import FILTERS
-from gpu_ops.io.files import replacing
 from gpu_ops.io.images.frame_axes import imagej_lines
 from gpu_ops.io.images.pixel_size import pixel_of
 from gpu_ops.io.images.tiff_writer import resolution
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.notes import lines_of
-from gpu_ops.io.rows import TIFFS, Write, begin_rows, check_disk, check_frames_target
+from gpu_ops.io.rows import TIFFS, Write, check_disk, check_frames_target, writing_rows
 from gpu_ops.params import Values, check_values
 from gpu_ops.progress import Cancelled, quiet, stop_request
 from gpu_ops.report.about import about_run
@@ -104,7 +104,7 @@ def write_frames(
         this = Written((count, *array.shape), array.dtype.name, first[0].ok is not None)
         if frame == 0:
             written.append(this)
-            write.append(_begin(file, path, this, wanted.output, *first))
+            write.append(opened.enter_context(_writing(path, this, wanted.output, token, *first)))
         elif this[:2] != written[0][:2]:
             raise InputError(
                 f"The result of frame {frame} is {array.shape} of {array.dtype} and that of frame 0 is "
@@ -113,7 +113,7 @@ def write_frames(
             )
         _write(write[0], array)
 
-    with replacing(path, token=token) as file:
+    with ExitStack() as opened:
         _run_all(read, count, wanted, add, report)
     return written[0]
 
@@ -139,10 +139,10 @@ def _run_all(read: Callable[[int], Input], count: int, wanted: Wanted, add: Add,
     return first
 
 
-def _begin(
-    file: IO[bytes], path: str | os.PathLike[str], written: Written, output: str, first: Run, experiment: Experiment
-) -> Write:
-    """Begin a stack of results like that of the first frame. A TIFF stores metadata; an NPY file cannot. Raises
+def _writing(
+    path: str | os.PathLike[str], written: Written, output: str, token: str, first: Run, experiment: Experiment
+) -> AbstractContextManager[Write]:
+    """Writes a stack of results like that of the first frame. A TIFF stores metadata; an NPY file cannot. Raises
     InputError if the disk is too small for the whole stack."""
     (count, *shape), dtype = written.shape, np.dtype(written.dtype)
     disk, needed = f"the disk of {plain(os.fspath(path))}", math.prod(written.shape) * dtype.itemsize
@@ -154,7 +154,7 @@ def _begin(
         about |= {"verdict": f"frame 0 {about['verdict']}", "frames": f"all {count}"}
         size = pixel if resolution(pixel) else None  # no unit if the file has no pixel size in it
         note = "\n".join((*imagej_lines(experiment.input.facts.frame_axes, count, size), *lines_of(about)))
-    return begin_rows(file, path, tuple(shape), dtype, count, pixel, note)
+    return writing_rows(path, tuple(shape), dtype, pixel, note, count, token)
 
 
 def _write(write: Write, result: Array) -> None:

@@ -25,6 +25,7 @@ from gpu_ops.io.opening import FRAME, RATE, SERIES
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.rows import SMALL, Rows, check_rows_target, open_rows, writing_rows
 from gpu_ops.io.steps.tones import conversions
+from gpu_ops.io.stores import is_store
 from gpu_ops.output_kinds import Form
 from gpu_ops.params import check_values
 from gpu_ops.plan import Checks
@@ -120,7 +121,7 @@ def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None
     if reading.values.get("project", "none") != "none":
         return None
     small = min(SMALL, quarter() // EXPANDED)
-    if not always and (not os.path.exists(path) or os.path.getsize(path) < small):
+    if not always and (not os.path.exists(path) or (os.path.getsize(path) < small and not is_store(path))):
         return None
     choices: Any = (p.check(reading.values.get(p.name, p.default)) for p in (FRAME, RATE, SERIES))
     return open_rows(path, reading.kind, *choices)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from gpu_ops.errors import InputError, ReportError, plain
 from gpu_ops.io.formats import BY_SUFFIX
+from gpu_ops.io.stores import files_of_store, is_zarr
 
 SCHEMA = "kernelscope-batch/1"
 DONE = ("right", "unverified")
@@ -61,7 +62,7 @@ def _real(name: str) -> str:
 
 def _meant(name: str) -> list[str]:
     try:
-        if os.path.isdir(name):
+        if os.path.isdir(name) and not is_zarr(Path(name)):
             with os.scandir(name) as entries:
                 own = [e.name for e in entries if not e.name.startswith(".") and _suffix(e.name) in BY_SUFFIX]
             if not own:
@@ -69,7 +70,9 @@ def _meant(name: str) -> list[str]:
             return [str(Path(name, file)) for file in sorted(own)]
         if os.path.exists(name) or not glob.has_magic(name):
             return [str(Path(name))]  # a missing file is reported by itself, and the others are processed
-        matches = sorted(str(Path(p)) for p in glob.iglob(name, recursive=True) if not os.path.isdir(p))
+        matches = sorted(
+            str(Path(p)) for p in glob.iglob(name, recursive=True) if not os.path.isdir(p) or is_zarr(Path(p))
+        )
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no file name"
         raise InputError(f"{plain(name)} cannot be read ({reason}); check its name and permissions.") from None
@@ -145,23 +148,36 @@ def is_done(earlier: Mapping[str, Any], item: Item, params: Mapping[str, Any]) -
         return False
     with suppress(OSError, InputError):
         output = item.path(Path(str(earlier["output"])).suffix)
-        if earlier.get("output_bytes") != output.stat().st_size:  # detected without reading it
+        if earlier.get("output_bytes") != sum(size for size, _ in _states(output)):  # detected without reading it
             return False
         facts = {**stamp(item.file), **result_facts(output)}
         return all(earlier.get(name) == facts.get(name) for name in (*INPUT_FACTS, *RESULT_FACTS))
     return False
 
 
+def _states(path: Path) -> list[tuple[int, int]]:
+    """Size and time of a file, or of each file of a store. Raises OSError."""
+    found = (file.stat() for file in files_of_store(path))
+    return [(one.st_size, one.st_mtime_ns) for one in found]
+
+
 def stamp(file: Path) -> dict[str, Any]:
     """Size and time of the input, by which a change is detected; {} if there is no such file."""
     with suppress(OSError):
-        found = file.stat()
-        return dict(zip(INPUT_FACTS, (found.st_size, found.st_mtime_ns), strict=True))
+        sizes, times = zip(*_states(file), strict=True) if os.path.exists(file) else ((), ())
+        return dict(zip(INPUT_FACTS, (sum(sizes), max(times)), strict=True)) if sizes else {}
     return {}
 
 
 def result_facts(output: Path) -> dict[str, Any]:
     """Size and hash of a result. Raises OSError."""
-    with open(output, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return dict(zip(RESULT_FACTS, (file.tell(), digest), strict=True))
+    size, digest = 0, hashlib.sha256()
+    for part in files_of_store(output):
+        with open(part, "rb") as file:
+            own = hashlib.file_digest(file, "sha256")
+            size += file.tell()
+        if not output.is_dir():
+            digest = own
+        else:
+            digest.update(f"{part.relative_to(output).as_posix()}\n".encode() + own.digest())
+    return dict(zip(RESULT_FACTS, (size, digest.hexdigest()), strict=True))

@@ -24,6 +24,7 @@ from gpu_ops.batch.in_bands import large_file
 from gpu_ops.batch.work import Done, Work
 from gpu_ops.errors import BAD_INPUT, DeviceError, KernelError, KernelscopeError
 from gpu_ops.io.rows import SMALL
+from gpu_ops.io.stores import is_store
 from gpu_ops.running.attempt import FOR_ALL
 from gpu_ops.running.parts import Executor, threads
 
@@ -136,7 +137,8 @@ class Spread:
         item, _ = planned
         try:
             small = SMALL if self._work.spec.memory is None else self._work.spec.memory // 64
-            if item.fault or os.path.getsize(item.file) < small or self._here.devices[0] != self._workers.devices[0]:
+            is_small = os.path.getsize(item.file) < small and not is_store(item.file)
+            if item.fault or is_small or self._here.devices[0] != self._workers.devices[0]:
                 return False
             return large_file(self._here.spec, item, self._here.devices)[0] is not None
         except (KernelscopeError, OSError):  # the worker says what is wrong with it

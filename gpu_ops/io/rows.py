@@ -22,10 +22,10 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import arrays
+from gpu_ops.io import arrays, stores
 from gpu_ops.io.arrays import is_stack
 from gpu_ops.io.codec import codec
-from gpu_ops.io.files import LIMIT, hash_file, replacing
+from gpu_ops.io.files import LIMIT, hash_file, replacing, replacing_folder
 from gpu_ops.io.formats import find_format
 from gpu_ops.io.images import tiff
 from gpu_ops.io.images.tiff_writer import TiffWriter
@@ -88,7 +88,7 @@ class Rows:
 
     def check_unchanged(self) -> None:
         """Raises InputError where the file has been written since it was opened, OSError."""
-        if stamp_of([self.path]) != self.stamp:
+        if stamp_of(stores.files_of_store(self.path)) != self.stamp:
             raise InputError(f"{self.name} changed while it was read; run it again.")
 
 
@@ -98,11 +98,12 @@ def open_rows(
     """The rows of a file; None for a format that is decoded as a whole, and for stacks in an array. `frame` and
     `series` are those of a TIFF, `rate` in hertz that of an array. Raises InputError for a damaged file."""
     file, name = Path(path), plain(os.fspath(path))
-    if file.suffix.lower() not in _OPENERS or file.is_dir():
+    if file.suffix.lower() not in _OPENERS or (file.is_dir() and not stores.is_zarr(file)):
         return None
-    require_regular(file, "an input")
     try:
-        find_format(file, name)  # raises where content and suffix do not agree
+        if not file.is_dir():
+            require_regular(file, "an input")
+            find_format(file, name)  # raises where content and suffix do not agree
         found = _OPENERS[file.suffix.lower()](file, name, kind, frame, rate, series)
         return None if found is None else replace(found, opened=(kind, frame, rate, series))
     except OSError as error:
@@ -190,7 +191,24 @@ def _open_wav(file: Path, name: str, kind: Kind | None, frame: int, rate: float,
     return Rows(file, name, kind or "signal", shape, dtype, read, stamp, hertz, steps=steps)
 
 
+def _open_store(file: Path, name: str, kind: Kind | None, frame: int, rate: float, series: int) -> Rows | None:
+    """The only array of a store; None where the reading choices must name one."""
+    stamp = stamp_of(stores.files_of_store(file))
+    with stores.stored(file, name, kind=kind or "") as found:
+        if found.lead and frame >= math.prod(found.lead):
+            raise InputError(f"{name} has {math.prod(found.lead)} frames; choose one from 0 on.")
+        shape, dtype, own_rate, facts = found.shape, found.dtype, found.rate, Facts(pixel=found.pixel)
+
+    def read(start: int, stop: int) -> Array:
+        with stores.stored(file, name, kind=kind or "") as found:
+            return found.read(frame, start, stop)
+
+    about = (read, stamp, rate or own_rate)
+    return Rows(file, name, kind or find_kind(shape, name), shape, dtype, *about, facts=facts)
+
+
 _OPENERS = {".npy": _open_npy, ".tif": _open_tiff, ".tiff": _open_tiff, ".wav": _open_wav}
+_OPENERS |= dict.fromkeys((*stores.HDF5, stores.ZARR), _open_store)
 
 
 def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> None:
@@ -203,7 +221,7 @@ def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> N
 
 def rows_suffixes(shape: tuple[int, ...]) -> tuple[str, ...]:
     """The suffixes of the formats that are written row by row and can store an array of that shape."""
-    return (NPY, *TIFFS) if len(shape) > 1 else (NPY,)
+    return (NPY, *TIFFS, stores.ZARR, *stores.HDF5) if len(shape) > 1 else (NPY, *stores.HDF5)
 
 
 def check_frames_target(path: str | os.PathLike[str], kind: ViewKind) -> None:
@@ -246,11 +264,31 @@ def begin_rows(
 
 @contextmanager
 def writing_rows(
-    path: str | os.PathLike[str], shape: tuple[int, ...], dtype: np.dtype[Any], pixel: Pixel | None, note: str
+    path: str | os.PathLike[str],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    pixel: Pixel | None,
+    note: str,
+    frames: int | None = None,
+    token: str = "",
 ) -> Iterator[Write]:
-    """`begin_rows` for a file that replaces the old one at the end, when it has all rows.
-    Raises InputError where the disk has too little space."""
-    check_rows_target(path, shape)
-    with replacing(path) as file:
-        check_disk(path, math.prod(shape) * dtype.itemsize, f"{plain(os.fspath(path))} needs", "its disk")
-        yield begin_rows(file, path, shape, dtype, None, pixel, note)
+    """Takes the next rows of an array, or the next of so many `frames` of this shape, for a file that replaces the old
+    one at the end, when it has all. `token` names the temporary file, see `replacing`. Raises InputError where the disk
+    has too little space."""
+    name, suffix = plain(os.fspath(path)), Path(path).suffix.lower()
+    if frames is None:
+        check_rows_target(path, shape)
+    check_disk(path, math.prod(shape) * (frames or 1) * dtype.itemsize, f"{name} needs", "its disk")
+    if suffix == stores.ZARR:
+        with (
+            replacing_folder(path) as folder,
+            stores.zarr_rows(folder, shape, dtype, frames, name, pixel, note) as rows,
+        ):
+            yield rows
+        return
+    with replacing(path, token=token) as file:
+        if suffix in stores.HDF5:
+            with stores.hdf5_rows(file, shape, dtype, frames, name, about=note) as rows:
+                yield rows
+        else:
+            yield begin_rows(file, path, shape, dtype, frames, pixel, note)
