@@ -98,11 +98,12 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
 
 
 def _settings(dask: Any) -> dict[str, Any]:
-    """Settings of Dask for workers on this machine. A file whose worker is lost comes back to us at once, and no task
-    waits at a worker that another one might kill."""
+    """Settings of Dask for workers on this machine. A file whose worker is lost comes back to us at once, no task waits
+    at a worker that another one might kill, and a worker that dies often is started again each time."""
     return {
         "distributed.scheduler.allowed-failures": 0,
         "distributed.scheduler.worker-saturation": 1.0,
+        "distributed.deploy.lost-worker-timeout": "1000 days",
         "distributed.nanny.pre-spawn-environ": {**dask.config.get("distributed.nanny.pre-spawn-environ"), SAFE: "1"},
     }
 

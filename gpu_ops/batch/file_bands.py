@@ -25,7 +25,7 @@ from gpu_ops.io.opening import FRAME, RATE, SERIES
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.rows import SMALL, Rows, check_rows_target, open_rows, writing_rows
 from gpu_ops.io.steps.tones import conversions
-from gpu_ops.io.stores import is_store
+from gpu_ops.io.images.stores import is_store
 from gpu_ops.output_kinds import Form
 from gpu_ops.params import check_values
 from gpu_ops.plan import Checks

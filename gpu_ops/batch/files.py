@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from gpu_ops.errors import InputError, ReportError, plain
 from gpu_ops.io.formats import BY_SUFFIX
-from gpu_ops.io.stores import files_of_store, is_zarr
+from gpu_ops.io.images.stores import files_of_store, is_zarr
 
 SCHEMA = "kernelscope-batch/1"
 DONE = ("right", "unverified")

@@ -106,7 +106,7 @@ class LargeFile:
         if job.merges or usual.suffix in allowed:
             return usual
         if self.spec.format:
-            formats = " or ".join(f"--format {suffix[1:]}" for suffix in allowed if suffix != ".tiff")
+            formats = " or ".join(f"--format {suffix[1:]}" for suffix in allowed if suffix not in (".tiff", ".hdf5"))
             whole = f"{usual.suffix[1:].upper()} files are written as a whole"
             raise InputError(f"{self.source.name} goes in bands for lack of memory, and {whole}; take {formats}.")
         return self.item.path(NPY)

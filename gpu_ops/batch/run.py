@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -45,7 +46,9 @@ class Pace:
 
 class Batch:
     """A running batch. Raises KernelscopeError for errors in the spec, before any file is read. `tell` is called with
-    sentences about the workers."""
+    sentences about the workers, `begun` with each file that begins, or is given to a worker."""
+
+    begun: Callable[[Item], object] = staticmethod(lambda item: None)
 
     def __init__(self, spec: BatchSpec, tell: Callable[[str], None] = lambda sentence: None) -> None:
         spec.check()
@@ -55,6 +58,8 @@ class Batch:
         if not spec.is_spread:
             _ = self.work.devices  # raises where one is not available
         self.folder = _made(spec.output_dir)
+        if spec.scheduler is not None:  # its workers have other current folders
+            self.files, self.folder = {k: os.path.abspath(v) for k, v in self.files.items()}, self.folder.absolute()
         self.report = Path(spec.report) if spec.report else self.folder / REPORT
         self.target = target_of(self.report)
         self.tally = Counter[str]()
@@ -111,6 +116,7 @@ class Batch:
         for item in items(self.files, self.folder):
             if stop():
                 return
+            self.begun(item)
             yield item, self.work.one(item, self._earlier.get(item.name))
 
     def _spread(self, stop: Callable[[], bool]) -> Generator[tuple[Item, Done], None, None]:
@@ -121,7 +127,7 @@ class Batch:
         with cluster(self.work, self._tell) as workers:
             self.provenance, self._began = workers.provenance, time.perf_counter()
             planned = ((item, self._earlier.get(item.name)) for item in items(self.files, self.folder))
-            with closing(Spread(workers, self.work, planned, len(self.files)).results(stop)) as results:
+            with closing(Spread(workers, self.work, planned, len(self.files), self.begun).results(stop)) as results:
                 yield from results
 
     def _add(self, item: Item, done: Done) -> None:

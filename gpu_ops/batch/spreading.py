@@ -14,9 +14,9 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError
-from contextlib import closing
+from contextlib import closing, suppress
 from itertools import islice, takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from gpu_ops.batch.cluster import Workers
 from gpu_ops.batch.files import Item
@@ -24,7 +24,7 @@ from gpu_ops.batch.in_bands import large_file
 from gpu_ops.batch.work import Done, Work
 from gpu_ops.errors import BAD_INPUT, DeviceError, KernelError, KernelscopeError
 from gpu_ops.io.rows import SMALL
-from gpu_ops.io.stores import is_store
+from gpu_ops.io.images.stores import is_store
 from gpu_ops.running.attempt import FOR_ALL
 from gpu_ops.running.parts import Executor, threads
 
@@ -33,11 +33,12 @@ Planned = tuple[Item, Mapping[str, Any] | None]
 Outcome = tuple[Item, Done]
 TRIALS = 3
 """How often a file may lose a worker that had nothing else to do."""
-AHEAD = 2
-"""Tasks for each worker that are planned, and files of one task that a worker has at a time: it reads one while it
-computes another."""
-TASK_S, MOST = 0.5, 64
-"""The seconds of a task, and its files: a task costs its scheduler a few milliseconds."""
+AHEAD, AT_ONCE = 2, 3
+"""Tasks for each worker that are planned, and files of one task that a worker has at a time: it reads one, computes
+another and writes a third."""
+TASK_S, MOST = 2.0, 64
+"""The seconds of a task, and its files: a task costs its scheduler a few milliseconds, and at its end nothing
+overlaps."""
 WAIT_S, GONE_S = 0.2, 60.0
 """Seconds between two looks at the scheduler, and until one without any worker is given up."""
 
@@ -67,7 +68,7 @@ def run_task(work: Work, planned: list[Planned], batch: str) -> Ended:
     from distributed import get_worker
 
     began, done = time.perf_counter(), list[Done]()
-    executor: Executor[Planned, Done] = threads(AHEAD)
+    executor: Executor[Planned, Done] = threads(AT_ONCE)
     wanted = takewhile(lambda _: batch not in _stopped, planned)
     with closing(executor(lambda one: work.one(*one), wanted)) as results:
         try:
@@ -79,15 +80,45 @@ def run_task(work: Work, planned: list[Planned], batch: str) -> Ended:
     return Ended(done, time.perf_counter() - began)
 
 
-class Spread:
-    """The files of a batch at the workers: `count` is their number."""
+class _Watch:
+    """Looks now and then whether the scheduler and some workers are there."""
 
-    def __init__(self, workers: Workers, work: Work, planned: Iterable[Planned], count: int) -> None:
+    def __init__(self, workers: Workers) -> None:
+        self._workers, self._seen = workers, time.monotonic()
+
+    def check(self) -> None:
+        """Raises DeviceError where the scheduler does not answer, or has had no workers for long."""
+        now, client = time.monotonic(), self._workers.client
+        if client.status != "running":
+            self.gone()
+        if now - self._seen < 1:
+            return
+        if client.nthreads():
+            self._seen = now
+        elif now - self._seen > GONE_S:
+            raise DeviceError(f"All workers of {self._workers.address} are gone; {CONTINUE}")
+
+    def gone(self) -> NoReturn:
+        raise DeviceError(f"The scheduler {self._workers.address} is gone; {CONTINUE}")
+
+
+class Spread:
+    """The files of a batch, `count` of them, at the workers. `begun` is called with each that is given to one."""
+
+    def __init__(
+        self,
+        workers: Workers,
+        work: Work,
+        planned: Iterable[Planned],
+        count: int,
+        begun: Callable[[Item], object] = lambda item: None,
+    ) -> None:
+        self._begun = begun
         self._workers, self._client, self._work, self._count = workers, workers.client, workers.work, count
         self._here, self._planned = work, iter(planned)
         self._running, self._ended = dict[Any, tuple[list[Planned], bool]](), queue.SimpleQueue[Any]()
         self._suspects, self._large, self._losses = deque[Planned](), deque[Planned](), Counter[int]()
-        self._seconds, self._seen = 0.0, time.monotonic()
+        self._seconds, self._watch = 0.0, _Watch(workers)
         self._batch = secrets.token_hex(8)
 
     def results(self, stop: Callable[[], bool] = lambda: False) -> Generator[Outcome, None, None]:
@@ -106,6 +137,7 @@ class Spread:
                 yield from self._take()
             while self._large and not stop():
                 item, earlier = self._large.popleft()
+                self._begun(item)
                 yield item, self._here.one(item, earlier, on_workers(self._workers, AHEAD * self._workers.count))
         finally:
             self._client.cancel(list(self._running), force=True)
@@ -147,6 +179,8 @@ class Spread:
     def _begin(self, task: list[Planned], is_alone: bool = False) -> None:
         future = self._client.submit(run_task, self._work, task, self._batch, pure=False)
         self._running[future] = task, is_alone
+        for item, _ in task:
+            self._begun(item)
         future.add_done_callback(self._ended.put)
 
     def _take(self) -> Iterator[Outcome]:
@@ -154,7 +188,7 @@ class Spread:
         try:
             future = self._ended.get(timeout=WAIT_S)
         except queue.Empty:
-            self._check()
+            self._watch.check()
             return
         if future not in self._running:
             return
@@ -166,7 +200,7 @@ class Spread:
         elif future.status == "error":
             raise future.exception()
         else:
-            self._gone()
+            self._watch.gone()
 
     def _finish(self, task: list[Planned], ended: Ended) -> Iterator[Outcome]:
         for (item, _), done in zip(task, ended.done, strict=False):
@@ -190,21 +224,6 @@ class Spread:
             words = f"its worker died {TRIALS} times while it worked on this file alone; look at the file, and at the"
             yield item, self._here.failed(item, f"{words} memory that it needs", BAD_INPUT)
 
-    def _check(self) -> None:
-        """Raises DeviceError where the scheduler does not answer, or has had no workers for long."""
-        now = time.monotonic()
-        if self._client.status != "running":
-            self._gone()
-        if now - self._seen < 1:
-            return
-        if self._client.nthreads():
-            self._seen = now
-        elif now - self._seen > GONE_S:
-            raise DeviceError(f"All workers of {self._workers.address} are gone; {CONTINUE}")
-
-    def _gone(self) -> None:
-        raise DeviceError(f"The scheduler {self._workers.address} is gone; {CONTINUE}")
-
 
 CONTINUE = "the report has what is done: start again with --resume."
 
@@ -212,20 +231,20 @@ CONTINUE = "the report has what is done: start again with --resume."
 def on_workers(workers: Workers, ahead: int) -> Executor[Any, Any]:
     """Process parts of one thing by workers, so many ahead of the one whose result is taken. Functions and parts are
     pickled. A part whose worker dies is computed again."""
-    client = workers.client
+    client, watch = workers.client, _Watch(workers)
 
     def results(work: Callable[[Any], Any], parts: Iterable[Any]) -> Generator[Any, None, None]:
         begun = deque[tuple[Any, Any]]()
 
         def first() -> Any:
             part, future = begun.popleft()
-            for _ in range(TRIALS - 1):
+            for trial in range(TRIALS):
+                while not _has_ended(future):
+                    watch.check()
                 if not _is_lost(future):
-                    break
-                future = client.submit(work, part, pure=False)
-            if _is_lost(future):
-                raise KernelError(f"{TRIALS} workers died in the same part of it; look at the memory that it needs")
-            return future.result()
+                    return future.result()
+                future = client.submit(work, part, pure=False) if trial < TRIALS - 1 else None
+            raise KernelError(f"{TRIALS} workers died in the same part of it; look at the memory that it needs")
 
         try:
             for part in parts:
@@ -242,6 +261,16 @@ def on_workers(workers: Workers, ahead: int) -> Executor[Any, Any]:
     return results
 
 
+def _has_ended(future: Any) -> bool:
+    """Waits a moment for a task, and tells whether it has ended."""
+    with suppress(TimeoutError):
+        future.exception(timeout=WAIT_S)
+        return True
+    return False
+
+
 def _is_lost(future: Any) -> bool:
-    """Whether the worker of a task died. Waits until the task has ended."""
-    return type(future.exception()).__name__ == "KilledWorker"
+    """Whether the worker of a task that has ended died."""
+    from distributed import KilledWorker
+
+    return isinstance(future.exception(), KilledWorker)

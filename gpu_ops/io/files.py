@@ -30,7 +30,7 @@ from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
 from gpu_ops.io.part_files import growing, growing_folder
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
-from gpu_ops.io.stores import ZARR, files_of_store, is_zarr, zarr_rows
+from gpu_ops.io.images.stores import ZARR, files_of_store, is_zarr, zarr_rows
 from gpu_ops.params import Value
 from gpu_ops.progress import finite
 from gpu_ops.types import Input, Pixel

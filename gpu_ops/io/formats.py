@@ -8,8 +8,8 @@ from pathlib import Path
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import arrays, npz, stores
-from gpu_ops.io.images import animated, apng, dicom, png, tiff, videos
+from gpu_ops.io import arrays, npz
+from gpu_ops.io.images import animated, apng, dicom, png, stores, tiff, videos
 from gpu_ops.io.images import jpeg_bmp as images
 from gpu_ops.io.opening import (
     COLUMNS,

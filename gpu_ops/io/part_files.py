@@ -77,7 +77,7 @@ def growing_folder(target: Path) -> Iterator[Path]:
 
 
 def _folders(part: Path) -> tuple[Path, Path]:
-    """The folder that grows beside a locked file, and the one that it replaces."""
+    """The new folder of a locked file, and the one that it replaces."""
     return part.with_suffix(".new"), part.with_suffix(".old")
 
 

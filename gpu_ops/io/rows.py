@@ -22,12 +22,12 @@ import numpy as np
 from gpu_ops.errors import InputError, plain
 from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import Kind
-from gpu_ops.io import arrays, stores
+from gpu_ops.io import arrays
 from gpu_ops.io.arrays import is_stack
 from gpu_ops.io.codec import codec
 from gpu_ops.io.files import LIMIT, hash_file, replacing, replacing_folder
 from gpu_ops.io.formats import find_format
-from gpu_ops.io.images import tiff
+from gpu_ops.io.images import stores, tiff
 from gpu_ops.io.images.tiff_writer import TiffWriter
 from gpu_ops.io.inputs import Array, check_file_shape, find_kind
 from gpu_ops.io.known import Stamp, stamp_of
