@@ -19,13 +19,13 @@ from gpu_ops.filters.kit import bands
 from gpu_ops.filters.kit.bands import Band
 from gpu_ops.host import free_memory
 from gpu_ops.io.files import LIMIT
+from gpu_ops.io.images.stores import is_store
 from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
 from gpu_ops.io.opening import FRAME, RATE, SERIES
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.rows import SMALL, Rows, check_rows_target, open_rows, writing_rows
 from gpu_ops.io.steps.tones import conversions
-from gpu_ops.io.images.stores import is_store
 from gpu_ops.output_kinds import Form
 from gpu_ops.params import check_values
 from gpu_ops.plan import Checks

@@ -23,8 +23,8 @@ from gpu_ops.batch.files import Item
 from gpu_ops.batch.in_bands import large_file
 from gpu_ops.batch.work import Done, Work
 from gpu_ops.errors import BAD_INPUT, DeviceError, KernelError, KernelscopeError
-from gpu_ops.io.rows import SMALL
 from gpu_ops.io.images.stores import is_store
+from gpu_ops.io.rows import SMALL
 from gpu_ops.running.attempt import FOR_ALL
 from gpu_ops.running.parts import Executor, threads
 

@@ -22,6 +22,7 @@ from gpu_ops.io.arrays import is_stack
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
 from gpu_ops.io.images.dicom import SCALED
 from gpu_ops.io.images.dicom_slices import ORDER, Slices, sort_slices
+from gpu_ops.io.images.stores import ZARR, files_of_store, is_zarr, zarr_rows
 from gpu_ops.io.images.tiff_series import sibling_files
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import offset_of, read_at
@@ -30,7 +31,6 @@ from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
 from gpu_ops.io.part_files import growing, growing_folder
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
-from gpu_ops.io.images.stores import ZARR, files_of_store, is_zarr, zarr_rows
 from gpu_ops.params import Value
 from gpu_ops.progress import finite
 from gpu_ops.types import Input, Pixel
