@@ -33,8 +33,9 @@ class BatchSpec:
     `preset`. Without a `variant` VARIANT_RULE applies, without a `format` FORMAT_RULE. A file that needs more than
     `memory` bytes, or more than a quarter of the free memory, is processed in bands; `device_memory` limits the bytes
     on a device. `report` is its report file, by default REPORT in the folder. With `resume`, files are skipped whose
-    result exists unchanged. With more than one of `workers` so many processes share the files; with `gpus`, "all" or
-    numbers such as "0,1", there is one for each of these GPUs; with the address of a `scheduler`, its workers do it."""
+    result exists unchanged. With `frames` the result of a stack has those of all its frames. With more than one of
+    `workers` so many processes share the files; with `gpus`, "all" or numbers such as "0,1", there is one for each of
+    these GPUs; with the address of a `scheduler`, its workers do it."""
 
     inputs: Sequence[str]
     output_dir: str
@@ -51,6 +52,7 @@ class BatchSpec:
     device_memory: int | None = None
     report: str | None = None
     resume: bool = False
+    frames: bool = False
     workers: int = 1
     gpus: str | None = None
     scheduler: str | None = None
@@ -72,6 +74,7 @@ class BatchSpec:
         found |= {name: getattr(self, name) for name in ("filter", "preset", "format", "checks")}
         found |= {"step": list(reading.steps), "device": list(self.devices), "map_levels": saving.levels}
         found |= {"name": "run", "variant": [self.variant] if self.variant else [], "map": saving.map}
+        found |= {"frames": "all"} if self.frames else {}
         return {**{k: v for k, v in found.items() if v not in (None, [])}, **reading.values, **self.values}
 
     def check(self) -> None:

@@ -159,19 +159,22 @@ class Spread:
         size = max(1, min(int(TASK_S / self._seconds) if self._seconds else 1, MOST, fair))
         while size and (found := list(islice(self._planned, size))):
             for planned in found:
-                if self._goes_in_bands(planned):
+                if self._is_shared(planned):
                     self._large.append(planned)
                 else:
                     size -= 1
                     yield planned
 
-    def _goes_in_bands(self, planned: Planned) -> bool:
+    def _is_shared(self, planned: Planned) -> bool:
+        """Whether all workers process a file together: bands of a large one, frames of a large stack."""
         item, _ = planned
         try:
             small = SMALL if self._work.spec.memory is None else self._work.spec.memory // 64
             is_small = os.path.getsize(item.file) < small and not is_store(item.file)
             if item.fault or is_small or self._here.devices[0] != self._workers.devices[0]:
                 return False
+            if self._here.spec.frames:
+                return True
             return large_file(self._here.spec, item, self._here.devices)[0] is not None
         except (KernelscopeError, OSError):  # the worker says what is wrong with it
             return False

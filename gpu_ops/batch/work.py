@@ -7,15 +7,18 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_ops.batch import choosing
+from gpu_ops.batch.all_frames import Wanted, write_frames
 from gpu_ops.batch.files import Item, is_done, result_facts, stamp
 from gpu_ops.batch.in_bands import LargeFile, large_file
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.errors import BAD_INPUT, FAILURE_CODES, FINE, WRONG, InputError, KernelscopeError, WrongResult, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io.opening import notes_in
+from gpu_ops.io.reading import Reading
 from gpu_ops.io.results import save_output
 from gpu_ops.report.about import about_run
 from gpu_ops.report.files import row
@@ -25,7 +28,7 @@ from gpu_ops.running.parts import Executor, serial
 from gpu_ops.running.runner import last_runs, run_experiment
 from gpu_ops.running.suitable import check_type
 from gpu_ops.running.verify import full_meta
-from gpu_ops.types import Experiment
+from gpu_ops.types import Experiment, Input
 
 _computing = threading.Lock()
 """One file is computed at a time, with all cores or the GPU; threads read and save others concurrently."""
@@ -114,7 +117,7 @@ class Work:
 def _compute(work: Work, item: Item, record: dict[str, Any], said: list[str], bands: Executor[Any, Any]) -> int:
     """Load, run, verify and save one file. Completes its row step by step, and returns the exit code."""
     spec = work.spec
-    large, words = large_file(spec, item, work.devices)
+    large, words = (None, []) if spec.frames else large_file(spec, item, work.devices)
     said += [f"{plain(item.file)}: {one}." for one in words]
     if large is not None:
         return _compute_bands(large, record, bands)
@@ -129,6 +132,8 @@ def _compute(work: Work, item: Item, record: dict[str, Any], said: list[str], ba
     pick, sentences = spec.pick(filter, input.meta, partial(full_meta, input), work.devices)
     said += sentences
     record |= spec.settings_of(filter, pick)
+    if spec.frames and input.facts.frames > 1:
+        return _compute_frames(work, item, record, input, Wanted(filter.id, params, pick, ""), bands)
     experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.device_memory)
     with _computing:
         result = last_runs(run_experiment(experiment))[-1]
@@ -148,6 +153,34 @@ def _compute(work: Work, item: Item, record: dict[str, Any], said: list[str], ba
     record["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
     record |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
     return FINE
+
+
+def _compute_frames(
+    work: Work, item: Item, record: dict[str, Any], input: Input, wanted: Wanted, bands: Executor[Any, Any]
+) -> int:
+    """Process all frames of a stack, of which `input` is the first, as `_compute` does with one image."""
+    spec, filter, count = work.spec, FILTERS.find(wanted.filter), input.facts.frames
+    output = filter.given(choosing.with_defaults(filter, wanted.params))[0]
+    formats = output.of_kind.stack_formats
+    suffix = f".{spec.format}" if spec.format else formats[0] if formats else ".npy"
+    path = item.path(suffix)
+    try:
+        with _computing:
+            read = partial(_frame, spec.reading, item.file)
+            written = write_frames(read, count, wanted._replace(output=output.id), path, executor=bands)
+    except WrongResult as error:
+        record |= {"status": "wrong", "sentence": str(error)}
+        return WRONG
+    verdict = "was compared with the reference" if written.checked else "was not checked"
+    record |= {"frames": count, "notes": [f"all {count:,} frames, of which frame 0 {verdict}"], "output": str(path)}
+    record |= {"status": "right" if written.checked else "unverified", **result_facts(path)}
+    return FINE
+
+
+def _frame(reading: Reading, file: Path, frame: int) -> Input:
+    """A frame of a stack, after the steps. Raises the errors of load()."""
+    own = replace(reading, values={**reading.values, "frame": str(frame)})
+    return own.finish(own.load(file))
 
 
 def _compute_bands(large: LargeFile, record: dict[str, Any], bands: Executor[Any, Any]) -> int:

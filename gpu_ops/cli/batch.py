@@ -68,7 +68,9 @@ def check_use(args: argparse.Namespace) -> None:
         return
     if args.input is None:
         raise ParamError("--output-dir needs files to work on; name them with --input, such as --input 'in/*.png'.")
-    for name in ("output", "kernel", "frames"):
+    if args.frames == "merged":
+        raise ParamError("--frames merged is for one input; with --output-dir take --frames all, or leave it out.")
+    for name in ("output", "kernel"):
         if getattr(args, name):
             raise ParamError(f"--{name} is for one input, and --output-dir for many; leave one of them out.")
     if len(args.variant) > 1:
@@ -129,6 +131,7 @@ def _spec(args: argparse.Namespace) -> BatchSpec:
         device_memory=device_bytes(args),
         report=None if args.json == "-" else args.json,
         resume=args.resume,
+        frames=args.frames == "all",
         workers=args.workers,
         gpus=args.gpus,
         scheduler=args.scheduler,

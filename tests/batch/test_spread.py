@@ -259,7 +259,7 @@ def test_a_plan_of_many_files_has_their_names_once(tmp_path: Path, monkeypatch: 
             pass
         assert first.name == "image_000000" and len(found) == count
         assert next(iter(found)) is found[next(iter(found))], "a name and its real path are one text"
-        assert tracemalloc.get_traced_memory()[1] / count < 260, "bytes for each file at most"
+        assert tracemalloc.get_traced_memory()[1] / count < 400, "bytes for each file at most"
     finally:
         tracemalloc.stop()
 
@@ -347,6 +347,28 @@ def test_the_bands_of_a_large_file_are_shared(workers: Workers, folder: Path, fi
         texts = (Path(one["output"]).read_text().splitlines() for one in (alone, done.row))
         ours, theirs = ([line for line in text if not line.startswith("#")] for text in texts)
         assert ours == theirs and len(ours) > 10
+
+
+@pytest.mark.parametrize("memory", [None, 64])
+def test_the_frames_of_a_stack_are_one_result(workers: Workers, folder: Path, memory: int | None) -> None:
+    """Of a large stack, which here is one of more than a byte, the workers share the frames."""
+    stack = np.random.default_rng(2).integers(0, 2**16, (7, 40, 50), np.uint16)
+    save("in/x.npy", stack)
+    spec = replace(SPEC, frames=True, memory=memory)
+    shared = replace(workers, work=Work(replace(spec, inputs=()), ""))
+    asked: list[Any] = []
+    executor = on_workers(shared, 4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spreading, "on_workers", lambda *args: asked.append(args) or executor)
+        ((_, done),) = Spread(shared, Work(spec, ""), files_of(folder, spec), 1).results()
+    assert done.code == 0, done.row["sentence"]
+    assert (done.row["frames"], len(asked)) == (7, 0 if memory is None else 1)
+    result = np.load("out/x.npy")
+    for frame in range(7):
+        save("one.npy", stack[frame])
+        alone = Work(replace(SPEC, inputs=()), "").one(Item(0, Path("one.npy"), folder, "alone"))
+        assert alone.code == 0
+        np.testing.assert_array_equal(result[frame], np.load("alone.npy"))
 
 
 def test_a_band_that_kills_its_worker_fails_the_file_alone(workers: Workers) -> None:
