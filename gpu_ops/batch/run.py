@@ -22,7 +22,7 @@ from gpu_ops.batch.files import SCHEMA, Item, earlier_rows, find_files, items
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.batch.work import Done, Work
 from gpu_ops.errors import FINE, WRONG, InputError, ReportError, plain
-from gpu_ops.io.part_files import growing
+from gpu_ops.io.part_files import growing, tidy
 from gpu_ops.report.files import target_of
 from gpu_ops.version import __version__
 
@@ -129,6 +129,7 @@ class Batch:
             planned = ((item, self._earlier.get(item.name)) for item in items(self.files, self.folder))
             with closing(Spread(workers, self.work, planned, len(self.files), self.begun).results(stop)) as results:
                 yield from results
+        tidy(self.folder.resolve(), again=True)  # a worker that died may have left a file
 
     def _add(self, item: Item, done: Done) -> None:
         self._rows[item.place] = json.dumps(done.row, allow_nan=False)

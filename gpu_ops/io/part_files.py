@@ -81,9 +81,9 @@ def _folders(part: Path) -> tuple[Path, Path]:
     return part.with_suffix(".new"), part.with_suffix(".old")
 
 
-def tidy(folder: Path) -> None:
-    """Remove the files of killed processes from a folder, once in this process."""
-    if folder in _tidied:
+def tidy(folder: Path, again: bool = False) -> None:
+    """Remove the files of killed processes from a folder, once in this process unless `again` is set."""
+    if folder in _tidied and not again:
         return
     _tidied.add(folder)
     with suppress(OSError):
