@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpu_ops.batch.choosing import family
-from gpu_ops.batch.work import Work
+from gpu_ops.batch.work import Work, cores
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.libraries import missing
 from gpu_ops.errors import DeviceError, LibraryMissing, ParamError, counted, plain
@@ -99,17 +99,15 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
 
 def _settings(dask: Any) -> dict[str, Any]:
     """Settings of Dask for workers on this machine. A file whose worker is lost comes back to us at once, no task waits
-    at a worker that another one might kill, and a worker that dies often is started again each time."""
+    at a worker that another one might kill, and a worker that dies often is started again each time. Nothing looks at their calls a hundred times a
+    second."""
     return {
         "distributed.scheduler.allowed-failures": 0,
         "distributed.scheduler.worker-saturation": 1.0,
         "distributed.deploy.lost-worker-timeout": "1000 days",
+        "distributed.worker.profile.enabled": False,
         "distributed.nanny.pre-spawn-environ": {**dask.config.get("distributed.nanny.pre-spawn-environ"), SAFE: "1"},
     }
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _started(count: int, gpus: list[str] | None) -> Any:
@@ -122,16 +120,16 @@ def _started(count: int, gpus: list[str] | None) -> Any:
     has_pages = not missing(["bokeh"])
     how: dict[str, Any] = {"dashboard_address": "127.0.0.1:0" if has_pages else None, "silence_logs": 50}
     each: dict[str, Any] = {"memory_limit": None}
-    cores = {"NUMBA_NUM_THREADS": str(max(1, _cores() // count))}
+    share = {"NUMBA_NUM_THREADS": str(max(1, cores() // count))}
     if gpus is None:
-        return LocalCluster(n_workers=count, threads_per_worker=1, processes=True, env=cores, **how, **each)
+        return LocalCluster(n_workers=count, threads_per_worker=1, processes=True, env=share, **how, **each)
     if not missing(["dask_cuda", "pynvml"]):
         from dask_cuda import LocalCUDACluster
 
         return LocalCUDACluster(CUDA_VISIBLE_DEVICES=gpus, device_memory_limit=None, **how, **each)
     options = {"nthreads": 1, "silence_logs": 50, "dashboard_address": None, **each}
     workers = {
-        gpu: {"cls": Nanny, "options": {**options, "env": {**cores, "CUDA_VISIBLE_DEVICES": gpu}}} for gpu in gpus
+        gpu: {"cls": Nanny, "options": {**options, "env": {**share, "CUDA_VISIBLE_DEVICES": gpu}}} for gpu in gpus
     }
     address = {"dashboard_address": how["dashboard_address"], "host": "127.0.0.1", "port": 0}
     scheduler = {"cls": Scheduler, "options": {**address, "dashboard": has_pages}}
@@ -183,7 +181,7 @@ def _checked(client: Any, work: Work) -> dict[str, dict[str, Any]]:
     from distributed import TimeoutError
 
     try:
-        client.wait_for_workers(1 if work.spec.scheduler else work.spec.workers, timeout=START_S)
+        client.wait_for_workers(1 if work.spec.scheduler else len(client.cluster.workers), timeout=START_S)
     except TimeoutError:
         where = client.scheduler.address
         start = f"start some: dask worker {where}" if work.spec.scheduler else "end other programs, and try again"

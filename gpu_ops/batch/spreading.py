@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, NoReturn
 from gpu_ops.batch.cluster import Workers
 from gpu_ops.batch.files import Item
 from gpu_ops.batch.in_bands import large_file
-from gpu_ops.batch.work import Done, Work
+from gpu_ops.batch.work import Done, Work, cores
 from gpu_ops.errors import BAD_INPUT, DeviceError, KernelError, KernelscopeError
 from gpu_ops.io.images.stores import is_store
 from gpu_ops.io.rows import SMALL
@@ -34,8 +34,8 @@ Outcome = tuple[Item, Done]
 TRIALS = 3
 """How often a file may lose a worker that had nothing else to do."""
 AHEAD, AT_ONCE = 2, 3
-"""Tasks for each worker that are planned, and files of one task that a worker has at a time: it reads one, computes
-another and writes a third."""
+"""Tasks for each worker that are planned, and files of one task that a worker has at a time, if it has as many cores:
+it reads one, computes another and writes a third."""
 TASK_S, MOST = 2.0, 64
 """The seconds of a task, and its files: a task costs its scheduler a few milliseconds, and at its end nothing
 overlaps."""
@@ -68,7 +68,7 @@ def run_task(work: Work, planned: list[Planned], batch: str) -> Ended:
     from distributed import get_worker
 
     began, done = time.perf_counter(), list[Done]()
-    executor: Executor[Planned, Done] = threads(AT_ONCE)
+    executor: Executor[Planned, Done] = threads(min(AT_ONCE, 1 + cores() // work.spec.workers))
     wanted = takewhile(lambda _: batch not in _stopped, planned)
     with closing(executor(lambda one: work.one(*one), wanted)) as results:
         try:

@@ -219,9 +219,10 @@ def test_a_suspect_is_alone_in_its_worker_and_none_has_two() -> None:
 
 def test_a_fault_of_the_device_restarts_the_worker_and_the_others_go_on() -> None:
     client = Client(2)
-    files = [(Item(k, Path(n), Path("out"), n), None) for k, n in enumerate(("a", "b", "fault", "d", "e"))]
-    found = {item.name: done for item, done in spread(client, files, 5)}
-    assert {name for name, done in found.items() if done.code} == {"fault"} and len(found) == 5
+    files = [(item._replace(name="fault") if k == 250 else item, None) for k, (item, _) in enumerate(planned(400))]
+    found = {item.name: done for item, done in spread(client, files, 400)}
+    assert {name for name, done in found.items() if done.code} == {"fault"} and len(found) == 400
+    assert any("fault" in names and len(names) > 2 for names in client.tasks), "it was among others"
     assert found["fault"].row["sentence"] == "an illegal address" and found["fault"].code == 3
     assert client.restarted == ["tcp://a"]
 
