@@ -7,7 +7,7 @@ import platform
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -40,6 +40,15 @@ class Workers:
     @property
     def address(self) -> str:
         return str(self.client.scheduler.address)
+
+    def replace_dead(self) -> None:
+        """Start workers on this machine in place of those that died while they started, which Dask gives up."""
+        local = self.client.cluster
+        dead = [name for name, one in local.workers.items() if one.status.name in ("closed", "failed")] if local else []
+        for name in dead:
+            del local.workers[name]
+        if dead:
+            local.scale(self.count)
 
 
 @contextmanager
@@ -87,20 +96,20 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
         return
     gpus = None if spec.gpus is None else _gpus(spec.gpus)
     count = spec.workers if gpus is None else len(gpus)
-    with (
-        dask.config.set(_settings(dask)),
-        safe_path(),
-        _started(count, gpus) as local,
-        Client(local, set_as_default=False) as client,
-    ):
+    with dask.config.set(_settings(dask)), safe_path(), ExitStack() as opened:
+        try:
+            client = opened.enter_context(Client(opened.enter_context(_started(count, gpus)), set_as_default=False))
+        except (RuntimeError, OSError) as error:
+            words = f"The workers did not start ({plain(error, 120)})"
+            raise DeviceError(f"{words}; end other programs, or take fewer of them, and try again.") from None
         client.register_plugin(_interruption(), name="kernelscope-interruption")
         yield client
 
 
 def _settings(dask: Any) -> dict[str, Any]:
     """Settings of Dask for workers on this machine. A file whose worker is lost comes back to us at once, no task waits
-    at a worker that another one might kill, and a worker that dies often is started again each time. Nothing looks at their calls a hundred times a
-    second."""
+    at a worker that another one might kill, a worker that dies often is started again each time, and nothing looks at
+    their calls a hundred times a second."""
     return {
         "distributed.scheduler.allowed-failures": 0,
         "distributed.scheduler.worker-saturation": 1.0,

@@ -93,6 +93,7 @@ class _Watch:
             self.gone()
         if now - self._seen < 1:
             return
+        self._workers.replace_dead()
         if client.nthreads():
             self._seen = now
         elif now - self._seen > GONE_S:

@@ -70,6 +70,7 @@ class Client:
     open: list[tuple[Any, Callable[[], Any]]] = field(default_factory=list)
     restarted: list[str] = field(default_factory=list)
     scheduler: Any = None
+    cluster: Any = None
 
     def submit(self, function: Callable[..., Any], *args: Any, pure: bool) -> Any:
         future = Outcome()
@@ -530,10 +531,11 @@ def test_workers_that_are_killed_at_random(folder: Path) -> None:
     for k in range(600):
         save(f"in/{k:03d}.npy", rng.integers(0, 2**16, (64, 64), np.uint16))
     psutil = pytest.importorskip("psutil")
-    killed, ended = list[int](), threading.Event()
+    killed, started, ended = list[int](), threading.Event(), threading.Event()
 
     def kill() -> None:
         dice = random.Random(9)
+        started.wait(60)
         while not ended.wait(0.4) and len(killed) < 50:
             children = psutil.Process().children(recursive=True)
             found = [c for c in children if c.is_running() and "spawn_main" in " ".join(c.cmdline())]
@@ -547,8 +549,12 @@ def test_workers_that_are_killed_at_random(folder: Path) -> None:
     thread = threading.Thread(target=kill)
     thread.start()
     try:
-        done = list(batch.run())
+        done = []
+        for one in batch.run():
+            started.set()
+            done.append(one)
     finally:
+        started.set()
         ended.set()
         thread.join()
     assert len(killed) >= 10
