@@ -15,6 +15,8 @@ from gpu_ops.version import __version__ as __version__
 settle_loop_cache(Path(__file__).parent)
 
 if TYPE_CHECKING:
+    from gpu_ops.batch.events import BatchEvent, BatchRun
+    from gpu_ops.batch.spec import BatchSpec
     from gpu_ops.devices import device_statuses, open_device
     from gpu_ops.doctor.window_needs import screen_fault, window_fault
     from gpu_ops.errors import DeviceError, InputError, KernelError, KernelscopeError, ParamError, WrongResult
@@ -61,6 +63,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "apply": "running.applying",
+    "BatchEvent": "batch.events",
+    "BatchRun": "batch.events",
+    "BatchSpec": "batch.spec",
     "forget_plans": "running.applying",
     "FILTERS": "filters",
     "find_filter": "filters",
@@ -128,6 +133,9 @@ __all__ = [
     "NOISE",
     "SAMPLES",
     "STEPS",
+    "BatchEvent",
+    "BatchRun",
+    "BatchSpec",
     "DeviceError",
     "DrawnFigure",
     "Experiment",

@@ -178,7 +178,8 @@ COMPLEX = ("complex64", "complex128")
 NUMBERS = ("bool", *WHOLE, "float16", "float32", "float64")
 """What an image may contain: all real numbers, and bool for masks."""
 TABLE_FILES, NUMBER_FILES = (".csv", ".npy", ".json"), (".txt", ".npy", ".json")
-SIGNAL_FILES = (".npy", ".wav", ".flac", ".csv", ".txt")
+IMAGE_FILES = (".png", ".npy", ".tif", ".zarr", ".h5")
+SIGNAL_FILES = (".npy", ".wav", ".flac", ".csv", ".txt", ".h5")
 CURVE, PICTURE = "plt.plot({axes}[0], {array})", "plt.imshow({array}, cmap='gray')"
 BARS = "plt.stairs({array}) of one channel"
 
@@ -231,7 +232,7 @@ class OutputKind:
     @property
     def stack_formats(self) -> tuple[str, ...]:
         """The file extensions that can store many of them as the frames of a stack, the default first."""
-        return tuple(suffix for suffix in (".npy", ".tif") if suffix in self.formats)
+        return tuple(suffix for suffix in (".npy", ".tif", ".zarr", ".h5") if suffix in self.formats)
 
     def fault(self, dtype: str, rank: int) -> str:
         """Why an array cannot be of this kind, as the end of a sentence; "" if it can."""
@@ -373,7 +374,7 @@ def summarise_spans(array: Array, form: Form, unit: str) -> str:
 OUTPUT_KINDS: Mapping[str, OutputKind] = {
     kind.id: kind
     for kind in (
-        OutputKind("image", NUMBERS, (2, 3), (".png", ".npy", ".tif"), colours, summarise_values, drawn=PICTURE),
+        OutputKind("image", NUMBERS, (2, 3), IMAGE_FILES, colours, summarise_values, drawn=PICTURE),
         OutputKind("signal", REAL, (1, 2), SIGNAL_FILES, whole_array, summarise_values, heard=True, drawn=CURVE),
         OutputKind(
             "spectrum",

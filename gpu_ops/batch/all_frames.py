@@ -6,29 +6,29 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, WrongResult, plain
 from gpu_ops.filters import FILTERS
-from gpu_ops.io.files import replacing
 from gpu_ops.io.images.frame_axes import imagej_lines
 from gpu_ops.io.images.pixel_size import pixel_of
 from gpu_ops.io.images.tiff_writer import resolution
 from gpu_ops.io.inputs import Array
 from gpu_ops.io.notes import lines_of
-from gpu_ops.io.rows import TIFFS, Write, begin_rows, check_disk, check_frames_target
+from gpu_ops.io.rows import TIFFS, Write, check_disk, check_frames_target, writing_rows
 from gpu_ops.params import Values, check_values
 from gpu_ops.progress import Cancelled, quiet, stop_request
 from gpu_ops.report.about import about_run
 from gpu_ops.report.files import row
 from gpu_ops.report.provenance import machine
 from gpu_ops.running.frames import Frames
-from gpu_ops.running.parts import Merged, Report
+from gpu_ops.running.parts import Executor, Merged, Parts, Report, serial
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Task
@@ -87,14 +87,16 @@ def write_frames(
     path: str | os.PathLike[str],
     report: Report = lambda done, total: None,
     token: str = "",
+    executor: Executor[int, Mapping[str, Array]] = serial,
 ) -> Written:
     """Run a filter on the frames read(0) to read(count - 1) and write the output of each, (D, …), as NPY, or as pages
     of a TIFF with the pixel size, the axes of the frames and metadata of the first result.
 
     The first result is compared with samples of the reference. `report(done, total)` is called before each frame.
-    `token` names the temporary file, see `replacing`. The target is unchanged until the last frame is written. Raises
-    InputError for frames that cannot be read or whose results differ in shape or type, and if the disk is too small;
-    KernelError if the variant fails; WrongResult; Cancelled.
+    `token` names the temporary file, see `replacing`. Another executor than `serial` runs the frames after the first,
+    each by itself, and needs a `read` that can be pickled. The target is unchanged until the last frame is written.
+    Raises InputError for frames that cannot be read or whose results differ in shape or type, and if the disk is too
+    small; KernelError if the variant fails; WrongResult; Cancelled.
     """
     check_frames_target(path, FILTERS.find(wanted.filter).output(wanted.output).kind)
     written, write = list[Written](), list[Write]()
@@ -104,7 +106,7 @@ def write_frames(
         this = Written((count, *array.shape), array.dtype.name, first[0].ok is not None)
         if frame == 0:
             written.append(this)
-            write.append(_begin(file, path, this, wanted.output, *first))
+            write.append(opened.enter_context(_writing(path, this, wanted.output, token, *first)))
         elif this[:2] != written[0][:2]:
             raise InputError(
                 f"The result of frame {frame} is {array.shape} of {array.dtype} and that of frame 0 is "
@@ -113,18 +115,31 @@ def write_frames(
             )
         _write(write[0], array)
 
-    with replacing(path, token=token) as file:
-        _run_all(read, count, wanted, add, report)
+    with ExitStack() as opened:
+        _run_all(read, count, wanted, add, report, executor)
     return written[0]
 
 
-def _run_all(read: Callable[[int], Input], count: int, wanted: Wanted, add: Add, report: Report) -> First:
+def _run_all(
+    read: Callable[[int], Input],
+    count: int,
+    wanted: Wanted,
+    add: Add,
+    report: Report,
+    executor: Executor[int, Mapping[str, Array]] = serial,
+) -> First:
     """Pass the outputs of each frame to `add`, with the run of the first one and its experiment, which are returned.
     The first one is compared with the reference; processing of the others overlaps."""
     report(0, count)
     first = _run_frame(read, wanted, 0)
     add(0, first[0].shape[0], first[0].outputs, first)
     run, experiment = first
+    if executor is not serial:
+        work = partial(_frame_outputs, read, wanted._replace(pick=run.pick))
+        parts = Parts(range(1, count), work, lambda frame, outputs: add(frame, run.shape[0], outputs, first))
+        if count > 1:
+            parts.run(lambda done, total: report(1 + done, count), executor)
+        return first
     frames = Frames(
         FILTERS.find(wanted.filter, experiment.input.kind),
         run.pick,
@@ -139,10 +154,10 @@ def _run_all(read: Callable[[int], Input], count: int, wanted: Wanted, add: Add,
     return first
 
 
-def _begin(
-    file: IO[bytes], path: str | os.PathLike[str], written: Written, output: str, first: Run, experiment: Experiment
-) -> Write:
-    """Begin a stack of results like that of the first frame. A TIFF stores metadata; an NPY file cannot. Raises
+def _writing(
+    path: str | os.PathLike[str], written: Written, output: str, token: str, first: Run, experiment: Experiment
+) -> AbstractContextManager[Write]:
+    """Writes a stack of results like that of the first frame. A TIFF stores metadata; an NPY file cannot. Raises
     InputError if the disk is too small for the whole stack."""
     (count, *shape), dtype = written.shape, np.dtype(written.dtype)
     disk, needed = f"the disk of {plain(os.fspath(path))}", math.prod(written.shape) * dtype.itemsize
@@ -154,7 +169,7 @@ def _begin(
         about |= {"verdict": f"frame 0 {about['verdict']}", "frames": f"all {count}"}
         size = pixel if resolution(pixel) else None  # no unit if the file has no pixel size in it
         note = "\n".join((*imagej_lines(experiment.input.facts.frame_axes, count, size), *lines_of(about)))
-    return begin_rows(file, path, tuple(shape), dtype, count, pixel, note)
+    return writing_rows(path, tuple(shape), dtype, pixel, note, count, token)
 
 
 def _write(write: Write, result: Array) -> None:
@@ -210,6 +225,12 @@ def _read_frame(read: Callable[[int], Input], frame: int) -> Input:
         raise InputError(
             f"{_place(frame)}: {error.problem}; open the stack so that these are kept or become 0, and run again."
         ) from None
+
+
+def _frame_outputs(read: Callable[[int], Input], wanted: Wanted, frame: int) -> Mapping[str, Array]:
+    """The wanted output of a frame, unchecked."""
+    run = run_part(wanted, partial(_read_frame, read, frame), _place(frame), check=False)[0]
+    return {wanted.output: run.outputs[wanted.output]}
 
 
 def _run_frame(read: Callable[[int], Input], wanted: Wanted, frame: int) -> First:

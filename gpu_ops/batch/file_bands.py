@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from gpu_ops.filters.kit import bands
 from gpu_ops.filters.kit.bands import Band
 from gpu_ops.host import free_memory
 from gpu_ops.io.files import LIMIT
+from gpu_ops.io.images.stores import is_store
 from gpu_ops.io.inputs import Array, convert, make_input
 from gpu_ops.io.notes import lines_of
 from gpu_ops.io.opening import FRAME, RATE, SERIES
@@ -30,7 +32,7 @@ from gpu_ops.plan import Checks
 from gpu_ops.progress import quiet
 from gpu_ops.report.about import about_input, about_machine
 from gpu_ops.report.provenance import machine
-from gpu_ops.running.parts import Merged, Parts, Report
+from gpu_ops.running.parts import Executor, Merged, Parts, Report, serial
 from gpu_ops.running.verify import Extremes, find_extremes, remember_extremes, with_extremes
 from gpu_ops.task import MAIN, Meta, Task
 from gpu_ops.types import Filter, Input, Run
@@ -108,9 +110,9 @@ class FileRun:
         return {**about, **about_machine(machine([pick.device], with_roofs=False)), "output": output}
 
 
-def quarter() -> int:
-    """The default limit of a run in bytes; larger inputs are processed in bands."""
-    return free_memory() // QUARTER
+def quarter(workers: int = 1) -> int:
+    """The default limit of a run in bytes, of so many at a time; larger inputs are processed in bands."""
+    return free_memory() // (QUARTER * workers)
 
 
 def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None:
@@ -119,7 +121,7 @@ def open_large(path: str, reading: Reading, always: bool = False) -> Rows | None
     if reading.values.get("project", "none") != "none":
         return None
     small = min(SMALL, quarter() // EXPANDED)
-    if not always and (not os.path.exists(path) or os.path.getsize(path) < small):
+    if not always and (not os.path.exists(path) or (os.path.getsize(path) < small and not is_store(path))):
         return None
     choices: Any = (p.check(reading.values.get(p.name, p.default)) for p in (FRAME, RATE, SERIES))
     return open_rows(path, reading.kind, *choices)
@@ -129,7 +131,7 @@ def goes_in_bands(job: FileRun, limited: bool, limit: int | None, able: Callable
     """Whether a file is processed in bands: if the whole needs more memory than is allowed (`limited`) or free, or has
     more values than are loaded at once without an explicit `limit`; or if it needs more than a quarter of the free
     memory and bands are `able` to do everything that is requested."""
-    if job.needed > (job.memory if limited else free_memory()):
+    if job.needed > (job.memory if limited else QUARTER * job.memory):
         return True
     if not limited and job.needed > job.memory and able():
         return True
@@ -195,6 +197,7 @@ def write_bands(
     path: str | os.PathLike[str],
     report: Report = lambda done, total: None,
     about: Mapping[str, Any] = NOTHING,
+    executor: Executor[Any, Any] = serial,
 ) -> InBands:
     """Run a pointwise filter or one with a halo, and write one output to an NPY file or a TIFF, which appears when it
     is complete. `report(done, total)` is called before each band; a TIFF contains the metadata `about` the result.
@@ -206,51 +209,51 @@ def write_bands(
     check_rows_target(path, form.shape)
     note = "\n".join(lines_of({**about, "parts": bands.in_words(task, len(places), places[0].stop)}))
     with writing_rows(path, form.shape, np.dtype(form.dtype), job.source.facts.pixel, note) as write:
-        last = _run(job, places, lambda band, run: write(run.outputs[output][band.inner]), report)
+        run = partial(_run_band, job, (places[0], places[-1]), output, ())
+        last = Parts(places, run, lambda band, run: write(run.outputs[output])).run(report, executor)
+        job.source.check_unchanged()
     return InBands(form.shape, form.dtype, len(places), places[0].stop, last)
 
 
-def merge_bands(job: FileRun, report: Report = lambda done, total: None) -> InBands:
+def merge_bands(
+    job: FileRun, report: Report = lambda done, total: None, executor: Executor[Any, Any] = serial
+) -> InBands:
     """Run a mergeable filter and merge the outputs of its parts. If these depend on the extremes of all values, the
     file is read twice. Raises what `write_bands` raises."""
     filter, task = job.filter, job.task
     places, extremes = bands.split(filter, task, check_bands(job)), list[Extremes]()
     if filter.locality.extremes(task):
-        find = Parts(places, lambda band: find_extremes(_input(job, band)), lambda band, found: extremes.append(found))
+        find = Parts(places, partial(_extremes, job), lambda band, found: extremes.append(found))
         with quiet():
-            find.run(lambda done, total: report(done, 2 * total))
+            find.run(lambda done, total: report(done, 2 * total), executor)
         task = replace(task, metas={MAIN: with_extremes(task.meta, extremes)})
-    merged = Merged(filter, task)
-    last = _run(job, places, lambda band, run: merged.add(run.outputs, band.stop - band.start), report, extremes)
+    merged, before = Merged(filter, task), len(extremes)
+    run = partial(_run_band, job, (places[0], places[-1]), "", tuple(extremes))
+    parts = Parts(places, run, lambda band, run: merged.add(run.outputs, band.stop - band.start))
+    last = parts.run(lambda done, total: report(before + done, before + total), executor)
+    job.source.check_unchanged()
     forms = {o.id: job.source.facts.describe(o.form(task)) for o in filter.given(task.params)}
     last = replace(last, outputs=merged.outputs(), forms=forms, shape=task.meta.shape, work=filter.work(task))
     return InBands(task.meta.shape, task.meta.dtype, len(places), places[0].stop, last)
 
 
-def _run(
-    job: FileRun,
-    places: list[Band],
-    sink: Callable[[Band, Run], Any],
-    report: Report,
-    extremes: Sequence[Extremes] = (),
-) -> Run:
-    """Pass the run of each band with its halo to the sink, as a part of a whole with these extremes if they are known.
-    Returns the last run."""
+def _extremes(job: FileRun, band: Band) -> Extremes:
+    return find_extremes(_input(job, band))
 
-    def run(band: Band) -> Run:
-        def read() -> Input:
-            input = _input(job, band)
-            if extremes:
-                remember_extremes(input, extremes)
-            return input
 
-        check = job.checks == "full" or (job.checks == "sample" and band in (places[0], places[-1]))
-        return run_part(job.wanted, read, _place(job, band), check, job.source.name, job.device_memory)[0]
+def _run_band(job: FileRun, ends: Sequence[Band], output: str, extremes: Sequence[Extremes], band: Band) -> Run:
+    """The run of a band with its halo, as a part of a whole with these extremes if they are known: with all outputs, or
+    with the band's own rows of the one `output`. `ends` are the first and the last band."""
 
-    before = len(extremes)
-    last = Parts(places, run, sink).run(lambda done, total: report(before + done, before + total))
-    job.source.check_unchanged()
-    return last
+    def read() -> Input:
+        input = _input(job, band)
+        if extremes:
+            remember_extremes(input, extremes)
+        return input
+
+    check = job.checks == "full" or (job.checks == "sample" and band in ends)
+    run = run_part(job.wanted, read, _place(job, band), check, job.source.name, job.device_memory)[0]
+    return replace(run, outputs={output: run.outputs[output][band.inner]}) if output else run
 
 
 def _place(job: FileRun, band: Band) -> str:

@@ -8,13 +8,14 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_ops.errors import InputError, ReportError, plain
 from gpu_ops.io.formats import BY_SUFFIX
+from gpu_ops.io.images.stores import files_of_store, is_zarr
 
 SCHEMA = "kernelscope-batch/1"
 DONE = ("right", "unverified")
@@ -23,50 +24,65 @@ INPUT_FACTS, RESULT_FACTS = ("bytes", "changed_ns"), ("output_bytes", "output_sh
 
 
 class Item(NamedTuple):
-    """A file, the folder and the `name` of its result without an extension, and the reason if it cannot have one.
-    `inputs` are the real paths of all files, which no result may replace."""
+    """A file by its place in the batch, the folder and the `name` of its result without an extension, and the reason if
+    it cannot have one. `inputs` are the names in that folder, beginning with `name`, of files that are inputs
+    themselves, which no result may replace."""
 
+    place: int
     file: Path
     folder: Path
     name: str
-    fault: str
-    inputs: frozenset[str]
+    fault: str = ""
+    inputs: tuple[str, ...] = ()
 
     def path(self, suffix: str) -> Path:
         """The file of the result. Raises InputError if that is one of the inputs."""
         path = self.folder / f"{self.name}{suffix}"
-        if os.path.realpath(path) in self.inputs:
+        if os.path.normcase(path.name) in self.inputs:
             raise InputError(f"{plain(path)} is an input itself; choose another --output-dir or another --format.")
         return path
 
 
-def find_files(names: Sequence[str]) -> list[Path]:
-    """The files that names, folders and patterns refer to, each once, in this order; those of a folder or a pattern by
-    name. From a folder, files with the extension of a known format. Raises InputError if one refers to nothing."""
-    found: dict[str, Path] = {}
+def find_files(names: Sequence[str]) -> dict[str, str]:
+    """The files that names, folders and patterns refer to, each once, by their real paths and in this order; those of a
+    folder or a pattern by name. From a folder, files with the extension of a known format. Raises InputError if one
+    refers to nothing."""
+    found: dict[str, str] = {}
     for name in names:
         for path in _meant(name):
-            found.setdefault(os.path.realpath(path), path)
-    return list(found.values())
+            found.setdefault(_real(path), path)
+    return found
 
 
-def _meant(name: str) -> list[Path]:
-    path = Path(name)
+def _real(name: str) -> str:
+    """The real path of a file; the text itself where that is one, so that it is stored once."""
+    real = os.path.realpath(name)
+    return name if name == real else real
+
+
+def _meant(name: str) -> list[str]:
     try:
-        if path.is_dir():
-            files = sorted(p for p in path.iterdir() if p.suffix.lower() in BY_SUFFIX and not p.name.startswith("."))
-            if not files:
+        if os.path.isdir(name) and not is_zarr(Path(name)):
+            with os.scandir(name) as entries:
+                own = [e.name for e in entries if not e.name.startswith(".") and _suffix(e.name) in BY_SUFFIX]
+            if not own:
                 raise InputError(f"{plain(name)} has no file that can be read; the types are {' '.join(BY_SUFFIX)}.")
-            return files
-        if path.exists() or not glob.has_magic(name):
-            return [path]  # a missing file is reported by itself, and the others are processed
-        matches = sorted(Path(p) for p in glob.glob(name, recursive=True) if not os.path.isdir(p))
+            return [str(Path(name, file)) for file in sorted(own)]
+        if os.path.exists(name) or not glob.has_magic(name):
+            return [str(Path(name))]  # a missing file is reported by itself, and the others are processed
+        matches = sorted(
+            str(Path(p)) for p in glob.iglob(name, recursive=True) if not os.path.isdir(p) or is_zarr(Path(p))
+        )
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no file name"
         raise InputError(f"{plain(name)} cannot be read ({reason}); check its name and permissions.") from None
     if not matches:
         raise InputError(f"No file is called like {plain(name)}; check the pattern, and put it in quotes.")
     return matches
+
+
+def _suffix(name: str) -> str:
+    return os.path.splitext(name)[1].lower()
 
 
 NAMINGS: tuple[Callable[[Path], str], ...] = (
@@ -78,19 +94,36 @@ NAMINGS: tuple[Callable[[Path], str], ...] = (
 folder."""
 
 
-def items(files: Sequence[Path], folder: Path) -> list[Item]:
-    """Each file with a unique name of its result."""
-    counts = [Counter(naming(file) for file in files) for naming in NAMINGS]
-    inputs = frozenset(os.path.realpath(file) for file in files)
-    taken: set[str] = set()
-    result = []
-    for file in files:
-        names = (naming(file) for naming, count in zip(NAMINGS, counts, strict=True) if count[naming(file)] == 1)
-        name = next((n for n in names if n not in taken), "")
-        words = f"{plain(file)} has the same name as another file; rename it, or run it by itself."
-        result.append(Item(file, folder, name or NAMINGS[-1](file), "" if name else words, inputs))
-        taken.add(name)
-    return result
+def items(files: Mapping[str, str], folder: Path) -> Iterator[Item]:
+    """Each file, by its real path, with a unique name of its result. They are made one after the other: a batch of many
+    files has their names in memory, and nothing else of them."""
+    stems = Counter(NAMINGS[0](Path(name)) for name in files.values())
+    alike = [path for name in files.values() if stems[NAMINGS[0](path := Path(name))] > 1]
+    counts = [Counter(naming(path) for path in alike) for naming in NAMINGS[1:]]
+    del alike
+    inputs, taken = _inputs_in(folder, files), set[str]()
+    for place, file in enumerate(map(Path, files.values())):
+        name, fault = NAMINGS[0](file), ""
+        if stems[name] > 1:
+            names = (
+                naming(file) for naming, count in zip(NAMINGS[1:], counts, strict=True) if count[naming(file)] == 1
+            )
+            name = next((n for n in names if n not in taken and n not in stems), "")
+            taken.add(name)
+            fault = "" if name else f"{plain(file)} has the same name as another file; rename it, or run it by itself."
+        name = name or NAMINGS[-1](file)
+        yield Item(place, file, folder, name, fault, tuple(inputs.get(name, ())))
+
+
+def _inputs_in(folder: Path, files: Mapping[str, str]) -> dict[str, list[str]]:
+    """The names in a folder that lead to one of the files, by each name that they begin with before a dot."""
+    found: dict[str, list[str]] = {}
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if os.path.realpath(entry.path) in files:
+                for at in (k for k, letter in enumerate(entry.name) if letter == "."):
+                    found.setdefault(entry.name[:at], []).append(os.path.normcase(entry.name))
+    return found
 
 
 def earlier_rows(target: Path) -> dict[str, Mapping[str, Any]]:
@@ -115,23 +148,36 @@ def is_done(earlier: Mapping[str, Any], item: Item, params: Mapping[str, Any]) -
         return False
     with suppress(OSError, InputError):
         output = item.path(Path(str(earlier["output"])).suffix)
-        if earlier.get("output_bytes") != output.stat().st_size:  # detected without reading it
+        if earlier.get("output_bytes") != sum(size for size, _ in _states(output)):  # detected without reading it
             return False
         facts = {**stamp(item.file), **result_facts(output)}
         return all(earlier.get(name) == facts.get(name) for name in (*INPUT_FACTS, *RESULT_FACTS))
     return False
 
 
+def _states(path: Path) -> list[tuple[int, int]]:
+    """Size and time of a file, or of each file of a store. Raises OSError."""
+    found = (file.stat() for file in files_of_store(path))
+    return [(one.st_size, one.st_mtime_ns) for one in found]
+
+
 def stamp(file: Path) -> dict[str, Any]:
     """Size and time of the input, by which a change is detected; {} if there is no such file."""
     with suppress(OSError):
-        found = file.stat()
-        return dict(zip(INPUT_FACTS, (found.st_size, found.st_mtime_ns), strict=True))
+        sizes, times = zip(*_states(file), strict=True) if os.path.exists(file) else ((), ())
+        return dict(zip(INPUT_FACTS, (sum(sizes), max(times)), strict=True)) if sizes else {}
     return {}
 
 
 def result_facts(output: Path) -> dict[str, Any]:
     """Size and hash of a result. Raises OSError."""
-    with open(output, "rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return dict(zip(RESULT_FACTS, (file.tell(), digest), strict=True))
+    size, digest = 0, hashlib.sha256()
+    for part in files_of_store(output):
+        with open(part, "rb") as file:
+            own = hashlib.file_digest(file, "sha256")
+            size += file.tell()
+        if not output.is_dir():
+            digest = own
+        else:
+            digest.update(f"{part.relative_to(output).as_posix()}\n".encode() + own.digest())
+    return dict(zip(RESULT_FACTS, (size, digest.hexdigest()), strict=True))

@@ -34,6 +34,7 @@ from gpu_ops.io.results import save_output
 from gpu_ops.io.rows import NPY, Rows, rows_suffixes
 from gpu_ops.params import check_values
 from gpu_ops.progress import advance
+from gpu_ops.running.parts import Executor, serial
 from gpu_ops.types import Filter, Pick
 
 COMPARED = {
@@ -78,7 +79,7 @@ class LargeFile:
         spec, reading, filter = self.spec, self.spec.reading, self.filter
         params = choosing.checked(filter, spec.of(filter))
         first = filter.given(check_values(filter.params, params, filter.id))[0].id
-        wanted, memory = Wanted(filter.id, params, Pick("", "cpu"), first), spec.memory or quarter()
+        wanted, memory = Wanted(filter.id, params, Pick("", "cpu"), first), spec.memory or quarter(spec.workers)
         how = memory, reading.dtype, reading.nonfinite or "refuse", spec.device_memory, spec.checks
         return FileRun(self.source, wanted, *how)
 
@@ -105,7 +106,7 @@ class LargeFile:
         if job.merges or usual.suffix in allowed:
             return usual
         if self.spec.format:
-            formats = " or ".join(f"--format {suffix[1:]}" for suffix in allowed if suffix != ".tiff")
+            formats = " or ".join(f"--format {suffix[1:]}" for suffix in allowed if suffix not in (".tiff", ".hdf5"))
             whole = f"{usual.suffix[1:].upper()} files are written as a whole"
             raise InputError(f"{self.source.name} goes in bands for lack of memory, and {whole}; take {formats}.")
         return self.item.path(NPY)
@@ -146,10 +147,15 @@ class LargeFile:
         given = {"--step": bool(reading.steps), "--noise": noise, "--map": self.spec.saving.map != "none"}
         check_as_a_whole(self.asked, given)
 
-    def write(self) -> dict[str, Any]:
-        """Run it, write its result, and complete the row. Raises WrongResult, KernelError, InputError."""
+    def write(self, executor: Executor[Any, Any] = serial) -> dict[str, Any]:
+        """Run its bands by this executor, write the result, and complete the row. Raises WrongResult, KernelError,
+        InputError."""
         spec, job = self.spec, self.chosen[0]
-        done = merge_bands(job, advance) if job.merges else write_bands(job, self.path, advance, job.about)
+        done = (
+            merge_bands(job, advance, executor)
+            if job.merges
+            else write_bands(job, self.path, advance, job.about, executor)
+        )
         how, last, name = in_words(job.task, done.bands, done.rows), done.last, job.wanted.output
         mapping = ""
         if job.merges:

@@ -1,202 +1,174 @@
 """A batch: many files through one filter, each by one verified variant, to one file each.
 
 A file that fails does not stop the others. The report next to the results has a row for each file, and a later batch
-with `resume` continues it.
+with `resume` continues it. Files are processed one after the other in this process, or by workers of Dask.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import threading
+import os
 import time
-from collections.abc import Callable, Generator, Mapping
-from dataclasses import replace
-from functools import partial
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from gpu_ops.batch import choosing
 from gpu_ops.batch.file_lock import locked
-from gpu_ops.batch.files import SCHEMA, Item, earlier_rows, find_files, is_done, items, result_facts, stamp
-from gpu_ops.batch.in_bands import LargeFile, large_file
+from gpu_ops.batch.files import SCHEMA, Item, earlier_rows, find_files, items
 from gpu_ops.batch.spec import BatchSpec
-from gpu_ops.errors import BAD_INPUT, FAILURE_CODES, FINE, WRONG, InputError, KernelscopeError, WrongResult, plain
-from gpu_ops.filters import FILTERS
-from gpu_ops.io.opening import notes_in
-from gpu_ops.io.results import save_output
-from gpu_ops.report.about import about_run
-from gpu_ops.report.files import row, target_of, write_report
-from gpu_ops.report.provenance import machine
-from gpu_ops.running.attempt import FOR_ALL
-from gpu_ops.running.parts import Executor, Parts, serial, threads
-from gpu_ops.running.runner import last_runs, run_experiment
-from gpu_ops.running.suitable import check_type
-from gpu_ops.running.verify import full_meta
-from gpu_ops.types import Experiment
+from gpu_ops.batch.work import Done, Work
+from gpu_ops.errors import FINE, WRONG, InputError, ReportError, plain
+from gpu_ops.io.part_files import growing, tidy
+from gpu_ops.report.files import target_of
 from gpu_ops.version import __version__
 
 REPORT = "kernelscope-batch.json"
 WRITE_S = 2.0
-"""Seconds between two writes of the report: the most that a crash can lose."""
-_computing = threading.Lock()
-"""One file is computed at a time, with all cores or the GPU; threads read and save others concurrently."""
+"""The least number of seconds between two writes of the report, which a crash can lose."""
+WRITE_SHARE = 50
+"""A write that took long is followed by a pause that is so many times longer."""
 
 
-class Done(NamedTuple):
-    """The row of a file in the report, its exit code, and sentences for the user."""
+@dataclass(frozen=True)
+class Pace:
+    """How far a batch is: files that are done, of how many, the files a second since its start without those that an
+    earlier batch had done, and the seconds that the others will take at this rate, None if it is unknown."""
 
-    row: dict[str, Any]
-    code: int
-    said: tuple[str, ...] = ()
+    done: int
+    count: int
+    rate: float
+    left: float | None
 
 
 class Batch:
-    """A running batch. Raises KernelscopeError for errors in the spec, before any file is read."""
+    """A running batch. Raises KernelscopeError for errors in the spec, before any file is read. `tell` is called with
+    sentences about the workers, `begun` with each file that begins, or is given to a worker."""
 
-    def __init__(self, spec: BatchSpec) -> None:
+    begun: Callable[[Item], object] = staticmethod(lambda item: None)
+
+    def __init__(self, spec: BatchSpec, tell: Callable[[str], None] = lambda sentence: None) -> None:
         spec.check()
-        self.spec, self.files = spec, find_files(spec.inputs)
-        self.devices = sorted(choosing.devices_of(spec.devices), key=lambda name: name == "cpu")
+        self.spec, self.files, self._tell = spec, find_files(spec.inputs), tell
+        command = hashlib.sha256(json.dumps(spec.settings, sort_keys=True).encode()).hexdigest()
+        self.work = Work(spec, command)
+        if not spec.is_spread:
+            _ = self.work.devices  # raises where one is not available
         self.folder = _made(spec.output_dir)
+        if spec.scheduler is not None:  # its workers have other current folders
+            self.files, self.folder = {k: os.path.abspath(v) for k, v in self.files.items()}, self.folder.absolute()
         self.report = Path(spec.report) if spec.report else self.folder / REPORT
         self.target = target_of(self.report)
-        self.command = hashlib.sha256(json.dumps(spec.settings, sort_keys=True).encode()).hexdigest()
-        self.rows: list[dict[str, Any]] = []
-        self.codes: list[int] = []
-        self.provenance: dict[str, Any] = {}
+        self.tally = Counter[str]()
+        self.provenance: Mapping[str, Any] = {}
+        self._codes, self._rows = set[int](), dict[int, str]()
         self._earlier: Mapping[str, Mapping[str, Any]] = {}
-        self._written = 0.0
+        self._began, self._write_again = time.perf_counter(), 0.0
 
     @property
     def complete(self) -> bool:
         """Whether every file has its row."""
-        return len(self.rows) == len(self.files)
+        return len(self._rows) == len(self.files)
 
     @property
     def exit_code(self) -> int:
         """A wrong result has the highest precedence, then a failed device, then a file."""
-        return WRONG if WRONG in self.codes else max(self.codes, default=FINE)
+        return WRONG if WRONG in self._codes else max(self._codes, default=FINE)
+
+    @property
+    def pace(self) -> Pace:
+        """How far it is."""
+        done, count = len(self._rows), len(self.files)
+        computed = done - self.tally["done before"]
+        rate = computed / max(time.perf_counter() - self._began, 1e-9)
+        return Pace(done, count, rate, (count - done) / rate if computed else None)
+
+    @property
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows so far, in the order of the files."""
+        return (json.loads(self._rows[place]) for place in sorted(self._rows))
 
     def run(self, stop: Callable[[], bool] = lambda: False) -> Generator[Done, None, None]:
-        """Process the files and yield the outcome of each, in order. Once `stop` returns true, no more files begin. The
-        report is written from time to time, and at the end. Raises ReportError if another process writes to the folder
-        or the report; KernelFault and DeviceLost, after which the process cannot use the device."""
-        spec = self.spec
+        """Process the files and yield the outcome of each: in order, or as workers end them. Once `stop` returns true,
+        no more files begin. The report is written from time to time, and at the end. Raises ReportError if another
+        process writes to the folder or the report; KernelFault and DeviceLost, after which the process cannot use the
+        device; DeviceError for workers that cannot do the work."""
         with (
             locked(self.folder.resolve() / "kernelscope-batch", self.folder, "another --output-dir"),
             locked(self.target),
         ):
-            self.provenance = machine(self.devices, False)
-            self._earlier = earlier_rows(self.target) if spec.resume else {}
+            self._earlier = earlier_rows(self.target) if self.spec.resume else {}
             self._write()  # an error in writing the report is raised before anything is computed
-            executor: Executor[Item, Done] = serial if spec.workers == 1 else threads(spec.workers)
-            parts = Parts(items(self.files, self.folder), self._one, self._add)
             try:
-                yield from parts.each(executor=executor, stop=stop)
+                with closing(self._spread(stop) if self.spec.is_spread else self._alone(stop)) as results:
+                    for item, done in results:
+                        self._add(item, done)
+                        yield done
             finally:
                 self._write()
 
+    def _alone(self, stop: Callable[[], bool]) -> Generator[tuple[Item, Done], None, None]:
+        """The outcome of each file, computed in this process."""
+        self.provenance, self._began = self.work.provenance, time.perf_counter()
+        for item in items(self.files, self.folder):
+            if stop():
+                return
+            self.begun(item)
+            yield item, self.work.one(item, self._earlier.get(item.name))
+
+    def _spread(self, stop: Callable[[], bool]) -> Generator[tuple[Item, Done], None, None]:
+        """The outcome of each file, computed by workers."""
+        from gpu_ops.batch.cluster import cluster  # it needs the extra "batch"
+        from gpu_ops.batch.spreading import Spread
+
+        with cluster(self.work, self._tell) as workers:
+            self.provenance, self._began = workers.provenance, time.perf_counter()
+            planned = ((item, self._earlier.get(item.name)) for item in items(self.files, self.folder))
+            with closing(Spread(workers, self.work, planned, len(self.files), self.begun).results(stop)) as results:
+                yield from results
+        tidy(self.folder.resolve(), again=True)  # a worker that died may have left a file
+
     def _add(self, item: Item, done: Done) -> None:
-        self.rows.append(done.row)
-        self.codes.append(done.code)
-        if time.perf_counter() - self._written > WRITE_S:
+        self._rows[item.place] = json.dumps(done.row, allow_nan=False)
+        self._codes.add(done.code)
+        self.tally["done before" if done.row.get("skipped") else done.row["status"]] += 1
+        if time.perf_counter() > self._write_again:
             self._write()
 
     def _write(self) -> None:
-        write_report(self.target, self.content())
-        self._written = time.perf_counter()
+        """Write the report in one step, a line for each file. Raises ReportError."""
+        began = time.perf_counter()
+        head = json.dumps(self._head(), indent=1, allow_nan=False)
+        try:
+            with growing(self.target) as file:
+                file.write(head[:-2].encode() + b',\n "files": [')
+                for place, text in enumerate(self._texts()):
+                    file.write(f"{',' if place else ''}\n  {text}".encode())
+                file.write(b"\n ]\n}\n")
+        except OSError as error:
+            words = f"{plain(self.report)} cannot be written ({error.strerror}); choose another file for --json."
+            raise ReportError(words) from error
+        now = time.perf_counter()
+        self._write_again = now + max(WRITE_S, WRITE_SHARE * (now - began))
+
+    def _head(self) -> dict[str, Any]:
+        facts = {"version": __version__, "filter": self.spec.filter, "flags": self.spec.settings}
+        head = {"schema": SCHEMA, "provenance": self.provenance, "command": {**facts, "hash": self.work.command}}
+        return {**head, "complete": self.complete}
+
+    def _texts(self) -> Iterator[str]:
+        """The rows as text; for files that this batch has not reached those of the earlier one."""
+        yield from (self._rows[place] for place in sorted(self._rows))
+        if self._earlier and not self.complete:
+            done = {row["name"] for row in self.rows}
+            yield from (json.dumps(row) for name, row in self._earlier.items() if name not in done)
 
     def content(self) -> dict[str, Any]:
-        """The report. For files that this batch has not reached it keeps the earlier rows."""
-        done = {row["name"] for row in self.rows}
-        waiting = [] if self.complete else [dict(row) for name, row in self._earlier.items() if name not in done]
-        facts = {"version": __version__, "filter": self.spec.filter, "flags": self.spec.settings}
-        head = {"schema": SCHEMA, "provenance": self.provenance, "command": {**facts, "hash": self.command}}
-        return {**head, "complete": self.complete, "files": [*self.rows, *waiting]}
-
-    def _one(self, item: Item) -> Done:
-        """The outcome of one file."""
-        earlier = self._earlier.get(item.name)
-        if earlier is not None and self._is_done(earlier, item):
-            return Done({**earlier, "skipped": True}, FINE)
-        began, code, said = time.perf_counter(), FINE, list[str]()
-        row: dict[str, Any] = {"name": item.name, "file": str(item.file), "status": "failed", "sentence": ""}
-        row |= {"output": "", "command": self.command, **stamp(item.file)}
-        try:
-            if item.fault:
-                raise InputError(item.fault)
-            code = _compute(self, item, row, said)
-        except FOR_ALL:  # this process can no longer use the device: no file can be processed
-            raise
-        except MemoryError:
-            row["sentence"], code = "the machine has too little memory for it", BAD_INPUT
-        except OSError as error:
-            row["sentence"], code = f"the system cannot do this ({error.strerror or plain(error)})", BAD_INPUT
-        except KernelscopeError as error:
-            row["sentence"], code = str(error), error.exit_code
-        row["seconds"] = round(time.perf_counter() - began, 6)
-        return Done(row, code, tuple(said))
-
-    def _is_done(self, earlier: Mapping[str, Any], item: Item) -> bool:
-        """Whether the result of an earlier row exists, and equals what this batch would compute."""
-        filter = next((f for f in FILTERS if f.id == earlier.get("filter")), None)
-        if filter is None or earlier.get("command") != self.command:
-            return False
-        params = choosing.checked(filter, self.spec.of(filter))
-        return is_done(earlier, item, choosing.with_defaults(filter, params))
-
-
-def _compute(batch: Batch, item: Item, record: dict[str, Any], said: list[str]) -> int:
-    """Load, run, verify and save one file. Completes its row step by step, and returns the exit code."""
-    spec = batch.spec
-    large, words = large_file(spec, item, batch.devices)
-    said += [f"{plain(item.file)}: {one}." for one in words]
-    if large is not None:
-        return _compute_bands(large, record)
-    clean = spec.reading.load(item.file)
-    said += [f"{plain(item.file)}: {one}." for one in notes_in(clean.origin)]
-    input = spec.reading.finish(clean)
-    filter = FILTERS.find(spec.filter, input.kind)
-    check_type(filter, input)
-    params = choosing.checked(filter, spec.of(filter))
-    record |= {"sha256": input.origin.get("hash", ""), "kind": input.kind, "dtype": input.array.dtype.name}
-    record |= {"shape": list(input.array.shape), "filter": filter.id}
-    pick, sentences = spec.pick(filter, input.meta, partial(full_meta, input), batch.devices)
-    said += sentences
-    record |= spec.settings_of(filter, pick)
-    experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.device_memory)
-    with _computing:
-        result = last_runs(run_experiment(experiment))[-1]
-    report_row = row(result, experiment, with_roofs=False)
-    record |= {"error_max": report_row.to_json()["error_max"], "notes": list(report_row.notes)}
-    if result.failure:
-        record["sentence"] = result.failure
-        return FAILURE_CODES[result.failure_kind]
-    if result.ok is False:
-        record |= {"status": "wrong", "sentence": "the result is not within the tolerance, so nothing is saved"}
-        return WRONG
-    output = filter.given(dict(result.params))[0]
-    form = result.forms[output.id]
-    path = item.path(spec.suffix(output.kind, form.dtype, input.rate))
-    about = about_run(report_row, batch.provenance, output.id)
-    saving = replace(spec.saving, about=about, pixel=input.facts.pixel)
-    record["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
-    record |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
-    return FINE
-
-
-def _compute_bands(large: LargeFile, record: dict[str, Any]) -> int:
-    """Process one file in bands, as `_compute` does with a whole one."""
-    record |= large.facts
-    try:
-        with _computing:
-            record |= large.write()
-    except WrongResult as error:
-        record |= {"status": "wrong", "sentence": str(error)}
-        return WRONG
-    record |= {"output": str(large.path), **result_facts(large.path)}
-    return FINE
+        """The report."""
+        return {**self._head(), "files": [json.loads(text) for text in self._texts()]}
 
 
 def _made(folder: str) -> Path:

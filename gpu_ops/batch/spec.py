@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_ops.batch import choosing
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, plain
 from gpu_ops.io import CHOICES, NOISE
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.results import PLAIN, Saving
@@ -32,7 +33,9 @@ class BatchSpec:
     `preset`. Without a `variant` VARIANT_RULE applies, without a `format` FORMAT_RULE. A file that needs more than
     `memory` bytes, or more than a quarter of the free memory, is processed in bands; `device_memory` limits the bytes
     on a device. `report` is its report file, by default REPORT in the folder. With `resume`, files are skipped whose
-    result exists unchanged. `workers` files are read and saved concurrently."""
+    result exists unchanged. With `frames` the result of a stack has those of all its frames. With more than one of
+    `workers` so many processes share the files; with `gpus`, "all" or numbers such as "0,1", there is one for each of
+    these GPUs; with the address of a `scheduler`, its workers do it."""
 
     inputs: Sequence[str]
     output_dir: str
@@ -49,7 +52,15 @@ class BatchSpec:
     device_memory: int | None = None
     report: str | None = None
     resume: bool = False
+    frames: bool = False
     workers: int = 1
+    gpus: str | None = None
+    scheduler: str | None = None
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether workers process the files, instead of this process."""
+        return self.workers > 1 or self.gpus is not None or self.scheduler is not None
 
     def of(self, filter: Filter) -> dict[str, Any]:
         """The values for this filter, with those of the preset. Raises ParamError."""
@@ -63,12 +74,19 @@ class BatchSpec:
         found |= {name: getattr(self, name) for name in ("filter", "preset", "format", "checks")}
         found |= {"step": list(reading.steps), "device": list(self.devices), "map_levels": saving.levels}
         found |= {"name": "run", "variant": [self.variant] if self.variant else [], "map": saving.map}
+        found |= {"frames": "all"} if self.frames else {}
         return {**{k: v for k, v in found.items() if v not in (None, [])}, **reading.values, **self.values}
 
     def check(self) -> None:
         """Raises ParamError for values that no filter of the family accepts, before any file is read."""
         if self.workers < 1:
             raise ParamError(f"workers must be at least 1, not {self.workers} (--workers N).")
+        if (self.workers > 1) + (self.gpus is not None) + (self.scheduler is not None) > 1:
+            raise ParamError("--workers, --gpus and --scheduler each choose the workers; leave two of them out.")
+        if self.gpus is not None and self.devices:
+            raise ParamError("--gpus chooses the devices, one for each worker; leave --device out.")
+        if self.gpus not in (None, "all") and not re.fullmatch(r"\d+(,\d+)*", self.gpus or ""):
+            raise ParamError(f"--gpus is all, or numbers such as 0,1; not {plain(self.gpus, 40)}.")
         choosing.for_one(choosing.family(self.filter), self._check)
 
     def _check(self, filter: Filter) -> None:

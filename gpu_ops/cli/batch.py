@@ -12,7 +12,8 @@ from pathlib import Path
 from threading import Event
 
 from gpu_ops.batch.choosing import family, for_one
-from gpu_ops.batch.run import Batch
+from gpu_ops.batch.files import DONE
+from gpu_ops.batch.run import Batch, Pace
 from gpu_ops.batch.spec import FORMAT_RULE, VARIANT_RULE, BatchSpec
 from gpu_ops.cli import stopping, streams
 from gpu_ops.cli.inputs import check_flags, flag_values, reading_of
@@ -25,6 +26,11 @@ from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
 
 CHECKS = ("full", "sample", "off")
+NONE = (("gpus", None), ("scheduler", None))
+TOLD_S = 5.0
+"""Seconds between two lines about the progress of many files."""
+TABLE = 1000
+"""Files of which the final table has all; of more it has those without a right result."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,20 +49,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--checks", choices=CHECKS, default="full", help="verify each result in full, in a sample, or not at all"
     )
     group.add_argument(
-        "--workers", type=int, default=1, metavar="N", help="files to read and save at the same time (default 1)"
+        "--workers", type=int, default=1, metavar="N", help="processes that share the files (default 1, without Dask)"
+    )
+    group.add_argument("--gpus", metavar="all|0,1", help="one worker for each of these GPUs of this machine")
+    group.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="the workers of a Dask scheduler, such as tcp://host:8786, share the files",
     )
 
 
 def check_use(args: argparse.Namespace) -> None:
     """Raises ParamError for flags that need --output-dir, or are not allowed with it."""
     if args.output_dir is None:
-        for name, unset in (("format", None), ("resume", False), ("checks", "full"), ("workers", 1)):
+        for name, unset in (("format", None), ("resume", False), ("checks", "full"), ("workers", 1), *NONE):
             if getattr(args, name) != unset:
                 raise ParamError(f"--{name} is for many files; name their folder with --output-dir, or leave it out.")
         return
     if args.input is None:
         raise ParamError("--output-dir needs files to work on; name them with --input, such as --input 'in/*.png'.")
-    for name in ("output", "kernel", "frames"):
+    if args.frames == "merged":
+        raise ParamError("--frames merged is for one input; with --output-dir take --frames all, or leave it out.")
+    for name in ("output", "kernel"):
         if getattr(args, name):
             raise ParamError(f"--{name} is for one input, and --output-dir for many; leave one of them out.")
     if len(args.variant) > 1:
@@ -65,8 +79,8 @@ def check_use(args: argparse.Namespace) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the filter on every file and return the exit code."""
-    began, batch = time.perf_counter(), Batch(_spec(args))
-    count = len(batch.files)
+    began, batch = time.perf_counter(), Batch(_spec(args), streams.say)
+    count, told = len(batch.files), began
     try:
         with _stoppable() as stop, closing(batch.run(stop.is_set)) as done:
             for place, one in enumerate(done, start=1):
@@ -76,6 +90,9 @@ def run(args: argparse.Namespace) -> int:
                 if not row.get("skipped"):
                     verdict = f"{row['status']}, {seconds(row['seconds'])}, {row['sentence'] or plain(row['output'])}"
                 streams.say(f"{place}/{count} {plain(row['file'], 60)}: {verdict}")
+                if (now := time.perf_counter()) - told > TOLD_S:
+                    told = now
+                    streams.say(pace_words(batch.pace))
     except KeyboardInterrupt:
         pass  # the report has the finished files
     if args.json == "-":
@@ -83,6 +100,15 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(batch, time.perf_counter() - began)
     return batch.exit_code if batch.complete else STOPPED
+
+
+def pace_words(pace: Pace) -> str:
+    """How far a batch is: "120 of 10,000 files, 34.1 a second, 4 min 50 s left"."""
+    words = f"{pace.done:,} of {counted(pace.count, 'file')}"
+    if pace.left is None:
+        return words
+    minutes, rest = divmod(round(pace.left), 60)
+    return f"{words}, {pace.rate:.3g} a second, {f'{minutes:,} min ' if minutes else ''}{rest} s left"
 
 
 def _spec(args: argparse.Namespace) -> BatchSpec:
@@ -105,7 +131,10 @@ def _spec(args: argparse.Namespace) -> BatchSpec:
         device_memory=device_bytes(args),
         report=None if args.json == "-" else args.json,
         resume=args.resume,
+        frames=args.frames == "all",
         workers=args.workers,
+        gpus=args.gpus,
+        scheduler=args.scheduler,
     )
 
 
@@ -128,6 +157,8 @@ def _print(batch: Batch, took: float) -> None:
     count = len(batch.files)
     lines = [["file", "size", "variant", "verdict", "time", "result"]]
     for one in batch.rows:
+        if count > TABLE and one["status"] in DONE:
+            continue
         size = INPUT_KINDS[FILTERS.find(one["filter"]).accepts].size_text(tuple(one["shape"])) if "shape" in one else ""
         size = f"{size} {one.get('dtype', '')}"
         variant = f"{one['variant']} on {one['device']}" if one.get("variant") else ""
@@ -136,10 +167,9 @@ def _print(batch: Batch, took: float) -> None:
         result = plain(os.path.basename(one["output"]) or one["sentence"])
         result += f" ({one['mapping']})" if one.get("mapping") else ""
         lines.append([plain(Path(one["file"]).name, 40), size.strip(), variant, verdict, time_text, result])
-    print(align(lines, frozenset({4})))
-    tally = {"done before": sum(bool(one.get("skipped")) for one in batch.rows)}
-    for status in ("right", "unverified", "wrong", "failed"):
-        tally[status] = sum(one["status"] == status and not one.get("skipped") for one in batch.rows)
-    tally["not reached"] = count - len(batch.rows)
+    if len(lines) > 1 or count <= TABLE:
+        print(align(lines, frozenset({4})))
+    states = ("done before", "right", "unverified", "wrong", "failed")
+    tally = {name: batch.tally[name] for name in states} | {"not reached": count - batch.pace.done}
     words = ", ".join(f"{number} {name}" for name, number in tally.items() if number)
     print(f"{counted(count, 'file')} in {seconds(took)}: {words}. Report: {plain(batch.report)}")

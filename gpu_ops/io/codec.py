@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from gpu_ops.errors import InputError
@@ -20,8 +20,8 @@ _one = threading.Lock()
 
 
 @contextmanager
-def codec(failure: InputError) -> Iterator[None]:
-    """For calls of such a library only: any of its errors becomes `failure`.
+def codec(failure: InputError | Callable[[Exception], InputError]) -> Iterator[None]:
+    """For calls of such a library only: any of its errors becomes `failure`, or what that makes of it.
 
     The library's own output does not help the user, and is dropped. Raises MemoryError where memory runs out, and
     ImportError.
@@ -34,7 +34,7 @@ def codec(failure: InputError) -> Iterator[None]:
         except Exception as error:  # each library has its own errors, and also raises others by mistake
             if getattr(error, "code", None) == NO_MEMORY:
                 raise MemoryError from None
-            raise failure from None
+            raise (failure if isinstance(failure, InputError) else failure(error)) from None
 
 
 @contextmanager

@@ -18,15 +18,17 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import IMAGE, Kind
 from gpu_ops.io import decoder_process, folders, known
+from gpu_ops.io.arrays import is_stack
 from gpu_ops.io.formats import BY_SUFFIX, FRAMES, IMAGE_SUFFIXES, SIGNALS, Format, find_format
 from gpu_ops.io.images.dicom import SCALED
 from gpu_ops.io.images.dicom_slices import ORDER, Slices, sort_slices
+from gpu_ops.io.images.stores import ZARR, files_of_store, is_zarr, zarr_rows
 from gpu_ops.io.images.tiff_series import sibling_files
 from gpu_ops.io.inputs import FILE_KINDS, NONFINITE, Array, check_choice, enough_memory, make_input
 from gpu_ops.io.memory import offset_of, read_at
 from gpu_ops.io.notes import add_note
 from gpu_ops.io.opening import FRAME, Decoded, Opening, Survey
-from gpu_ops.io.part_files import growing
+from gpu_ops.io.part_files import growing, growing_folder
 from gpu_ops.io.regular import require_regular
 from gpu_ops.io.stacks import Stack, decode_stack
 from gpu_ops.params import Value
@@ -163,12 +165,16 @@ def _require_input(file: Path, name: str) -> None:
 
 def _parts(file: Path) -> list[Path]:
     """The files of an input: the file with the others of its set, or the images of a folder. Raises OSError."""
+    if is_zarr(file):
+        return files_of_store(file)
     if file.is_dir():
         return folders.frames_of(file, IMAGE_SUFFIXES)
     return [file, *(sibling_files(file) if BY_SUFFIX.get(file.suffix.lower()) is BY_SUFFIX[".tif"] else ())]
 
 
 def _find_format(file: Path, name: str) -> Format:
+    if is_zarr(file):
+        return BY_SUFFIX[ZARR]
     return FOLDER if file.is_dir() else find_format(file, name)
 
 
@@ -233,11 +239,24 @@ def save(
     """
     name, array = plain(os.fspath(path)), np.asarray(array)
     format = BY_SUFFIX.get(Path(path).suffix.lower())
-    if format is None or format.write is None:
-        endings = " ".join(suffix for suffix, format in BY_SUFFIX.items() if format.write)
+    if format is None or not (format.write or format.suffixes == (ZARR,)):
+        endings = " ".join([*(suffix for suffix, format in BY_SUFFIX.items() if format.write), ZARR])
         raise InputError(f"{name} cannot be written as '{plain(Path(path).suffix, 20)}'; choose one of {endings}.")
     if array.size == 0:
         raise InputError(f"{name} would be empty, shape {array.shape}; every axis needs at least one element.")
+    if format.suffixes == (ZARR,):
+        frames = array.shape[0] if is_stack(array.shape, "") else None
+        shape = array.shape[1:] if frames else array.shape
+        with replacing_folder(path, overwrite) as folder:
+            if len(shape) not in (2, 3):
+                raise InputError(
+                    f"{name} cannot hold shape {array.shape}; a Zarr is an image or a stack: save as .npy."
+                )
+            with zarr_rows(folder, shape, array.dtype, frames, name, pixel, note) as rows:
+                for part in array if frames else (array,):
+                    rows(part)
+        return
+    assert format.write is not None
     write = partial(format.write, pixel=pixel) if format.scaled else format.write
     with replacing(path, overwrite) as opened:
         write(opened, array, rate, name, **({"about": note} if note and format.has_facts else {}))
@@ -255,6 +274,28 @@ def replacing(path: str | os.PathLike[str], overwrite: bool = True, token: str =
 
 
 @contextmanager
+def replacing_folder(path: str | os.PathLike[str], overwrite: bool = True) -> Iterator[Path]:
+    """As `replacing`, for a format that is a folder. Raises InputError."""
+    name, target = plain(os.fspath(path)), Path(os.path.realpath(path))
+    try:
+        if target.exists():
+            if not is_zarr(target) or not (any(target.glob("zarr.json")) or any(target.glob(".z*"))):
+                raise InputError(f"{name} is no Zarr that can be replaced; choose another name.")
+            if not overwrite:
+                raise InputError(f"{name} exists already; choose another name or allow it to be overwritten.")
+        with enough_memory(name, "save a smaller array"), growing_folder(target) as folder:
+            yield folder
+    except OSError as error:
+        raise _unwritten(name, error) from None
+
+
+def _unwritten(name: str, error: OSError) -> InputError:
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    advice = "free some space, or choose another folder" if full else "choose a folder you may write to"
+    return InputError(f"{name} cannot be written ({error.strerror}); {advice}.")
+
+
+@contextmanager
 def _part_file(file: Path, name: str, overwrite: bool, token: str) -> Iterator[IO[bytes]]:
     try:
         target = Path(os.path.realpath(file))
@@ -269,6 +310,4 @@ def _part_file(file: Path, name: str, overwrite: bool, token: str) -> Iterator[I
         with growing(target, token) as opened:
             yield opened
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-        advice = "free some space, or choose another folder" if full else "choose a folder you may write to"
-        raise InputError(f"{name} cannot be written ({error.strerror}); {advice}.") from None
+        raise _unwritten(name, error) from None

@@ -9,7 +9,7 @@ from pathlib import Path
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import arrays, npz
-from gpu_ops.io.images import animated, apng, dicom, png, tiff, videos
+from gpu_ops.io.images import animated, apng, dicom, png, stores, tiff, videos
 from gpu_ops.io.images import jpeg_bmp as images
 from gpu_ops.io.opening import (
     COLUMNS,
@@ -59,6 +59,7 @@ class Format:
 
 
 FRAMES = (FRAME, PROJECT)
+STORE = (*FRAMES, MEMBER, RATE)
 SIGNALS: tuple[Kind, ...] = ("signal",)
 TEXTS, TABLE = (".txt", ".dat", ".csv", ".tsv"), (COLUMNS, SEPARATOR, DECIMAL, HEADER, RATE)
 
@@ -102,6 +103,18 @@ FORMATS = (
         arrays.look_npy,
     ),
     Format("a NumPy archive", (".npz",), ("image", "signal"), npz.read_npz, None, (MEMBER, RATE), npz.look_npz),
+    Format(
+        "an HDF5 file",
+        stores.HDF5,
+        ("image", "signal", "stack"),
+        stores.read_store,
+        stores.write_hdf5,
+        STORE,
+        stores.look_store,
+        foreign=True,
+        has_facts=True,
+    ),
+    Format("a Zarr", (stores.ZARR,), ("image", "stack"), stores.read_store, None, STORE, stores.look_store, True),
     Format("WAV sound", (".wav",), SIGNALS, sound.read_wav, sound.write_wav, (), look_sound, foreign=True),
     Format(
         "FLAC sound",
@@ -137,7 +150,7 @@ SIGNATURES = (
     (edf.BDF, ".edf"),
     (npz.MAGIC, "a ZIP archive without NumPy arrays"),
     (b"\x1f\x8b", "a gzip archive"),
-    (b"\x89HDF", "an HDF5 file"),
+    (b"\x89HDF", ".h5"),
     (b"ID3", "MP3 sound"),
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),

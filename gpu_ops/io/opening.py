@@ -18,7 +18,7 @@ FRAME = Param("frame", 0, 0, MOST_FRAMES - 1, help="the frame of a stack, counte
 PROJECT = Param(
     "project", "none", choices=("none", "max", "mean"), help="one image of all frames of a stack instead of one frame"
 )
-MEMBER = Param("member", "", help="the array of an .npz file by its name; without one the only array")
+MEMBER = Param("member", "", help="the array of an .npz, HDF5 or Zarr file by its name; without one the only array")
 COLUMNS = Param("columns", "", help="columns of a table by name or number from 1, such as 2,3; without any all numbers")
 SEPARATOR = Param(
     "separator",

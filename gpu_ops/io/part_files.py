@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import stat
 import sys
 import time
@@ -53,9 +54,36 @@ def growing(target: Path, token: str = "") -> Iterator[IO[bytes]]:
             part.unlink()
 
 
-def tidy(folder: Path) -> None:
-    """Remove the files of killed processes from a folder, once in this process."""
-    if folder in _tidied:
+@contextmanager
+def growing_folder(target: Path) -> Iterator[Path]:
+    """A new folder that replaces the target at the end, or is removed after an error: `growing` for a folder. A locked
+    file next to it shows that it is in use. Raises OSError."""
+    tidy(target.parent)
+    part = part_of(target, secrets.token_hex(8))
+    handle = hold(part, os.O_RDWR | os.O_CREAT | os.O_EXCL, needed=False)
+    new, old = _folders(part)
+    try:
+        new.mkdir()
+        yield new
+        if target.exists():
+            os.replace(target, old)
+        os.replace(new, target)
+    finally:
+        for folder in (new, old):
+            shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+        with suppress(OSError):
+            part.unlink()
+
+
+def _folders(part: Path) -> tuple[Path, Path]:
+    """The new folder of a locked file, and the one that it replaces."""
+    return part.with_suffix(".new"), part.with_suffix(".old")
+
+
+def tidy(folder: Path, again: bool = False) -> None:
+    """Remove the files of killed processes from a folder, once in this process unless `again` is set."""
+    if folder in _tidied and not again:
         return
     _tidied.add(folder)
     with suppress(OSError):
@@ -71,13 +99,20 @@ def _remove_left(path: Path) -> None:
     if sys.platform == "win32":  # an open file cannot be removed there
         if time.time() - found.st_mtime > OLD:
             path.unlink()
+            _remove_folders(path)
         return
     handle = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
     try:
         lock(handle)
+        _remove_folders(path)
         path.unlink()
     finally:
         os.close(handle)
+
+
+def _remove_folders(part: Path) -> None:
+    for folder in _folders(part):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 if sys.platform == "win32":

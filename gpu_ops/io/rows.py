@@ -12,7 +12,8 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -24,9 +25,9 @@ from gpu_ops.input_kinds import Kind
 from gpu_ops.io import arrays
 from gpu_ops.io.arrays import is_stack
 from gpu_ops.io.codec import codec
-from gpu_ops.io.files import LIMIT, hash_file, replacing
+from gpu_ops.io.files import LIMIT, hash_file, replacing, replacing_folder
 from gpu_ops.io.formats import find_format
-from gpu_ops.io.images import tiff
+from gpu_ops.io.images import stores, tiff
 from gpu_ops.io.images.tiff_writer import TiffWriter
 from gpu_ops.io.inputs import Array, check_file_shape, find_kind
 from gpu_ops.io.known import Stamp, stamp_of
@@ -51,7 +52,7 @@ class Rows:
     """A file whose rows are read on demand. `shape` is that of the whole, `dtype` that of its values in
     the machine's byte order. `read(start, stop)` returns rows in C order and raises InputError. `whole_reason` says why
     rows cannot be read separately, "" where they can; `piece_bytes` are decoded at once, however few rows are
-    requested."""
+    requested. `opened` are the arguments of `open_rows` after the path."""
 
     path: Path
     name: str
@@ -65,6 +66,11 @@ class Rows:
     piece_bytes: int = 0
     steps: tuple[Mapping[str, Any], ...] = ()
     facts: Facts = Facts()
+    opened: tuple[Any, ...] = ()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process opens the file again."""
+        return _open_again, (os.path.abspath(self.path), self.opened, self.stamp, self.name)
 
     @property
     def size(self) -> int:
@@ -82,7 +88,7 @@ class Rows:
 
     def check_unchanged(self) -> None:
         """Raises InputError where the file has been written since it was opened, OSError."""
-        if stamp_of([self.path]) != self.stamp:
+        if stamp_of(stores.files_of_store(self.path)) != self.stamp:
             raise InputError(f"{self.name} changed while it was read; run it again.")
 
 
@@ -92,14 +98,25 @@ def open_rows(
     """The rows of a file; None for a format that is decoded as a whole, and for stacks in an array. `frame` and
     `series` are those of a TIFF, `rate` in hertz that of an array. Raises InputError for a damaged file."""
     file, name = Path(path), plain(os.fspath(path))
-    if file.suffix.lower() not in _OPENERS or file.is_dir():
+    if file.suffix.lower() not in _OPENERS or (file.is_dir() and not stores.is_zarr(file)):
         return None
-    require_regular(file, "an input")
     try:
-        find_format(file, name)  # raises where content and suffix do not agree
-        return _OPENERS[file.suffix.lower()](file, name, kind, frame, rate, series)
+        if not file.is_dir():
+            require_regular(file, "an input")
+            find_format(file, name)  # raises where content and suffix do not agree
+        found = _OPENERS[file.suffix.lower()](file, name, kind, frame, rate, series)
+        return None if found is None else replace(found, opened=(kind, frame, rate, series))
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}); check its name and permissions.") from None
+
+
+@lru_cache(4)
+def _open_again(path: str, opened: tuple[Any, ...], stamp: Stamp, name: str) -> Rows:
+    """The rows of a file that another process has opened. Raises InputError where it is another file by now."""
+    found = open_rows(path, *opened)
+    if found is None or found.stamp != stamp:
+        raise InputError(f"{name} changed while it was read, or is another file for the workers; run it again.")
+    return replace(found, name=name)
 
 
 def check_fits(path: str | os.PathLike[str], kind: Kind | None = None) -> None:
@@ -174,7 +191,24 @@ def _open_wav(file: Path, name: str, kind: Kind | None, frame: int, rate: float,
     return Rows(file, name, kind or "signal", shape, dtype, read, stamp, hertz, steps=steps)
 
 
+def _open_store(file: Path, name: str, kind: Kind | None, frame: int, rate: float, series: int) -> Rows | None:
+    """The only array of a store; None where the reading choices must name one."""
+    stamp = stamp_of(stores.files_of_store(file))
+    with stores.stored(file, name, kind=kind or "") as found:
+        if found.lead and frame >= math.prod(found.lead):
+            raise InputError(f"{name} has {math.prod(found.lead)} frames; choose one from 0 on.")
+        shape, dtype, own_rate, facts = found.shape, found.dtype, found.rate, Facts(pixel=found.pixel)
+
+    def read(start: int, stop: int) -> Array:
+        with stores.stored(file, name, kind=kind or "") as found:
+            return found.read(frame, start, stop)
+
+    about = (read, stamp, rate or own_rate)
+    return Rows(file, name, kind or find_kind(shape, name), shape, dtype, *about, facts=facts)
+
+
 _OPENERS = {".npy": _open_npy, ".tif": _open_tiff, ".tiff": _open_tiff, ".wav": _open_wav}
+_OPENERS |= dict.fromkeys((*stores.HDF5, stores.ZARR), _open_store)
 
 
 def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> None:
@@ -187,7 +221,7 @@ def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> N
 
 def rows_suffixes(shape: tuple[int, ...]) -> tuple[str, ...]:
     """The suffixes of the formats that are written row by row and can store an array of that shape."""
-    return (NPY, *TIFFS) if len(shape) > 1 else (NPY,)
+    return (NPY, *TIFFS, stores.ZARR, *stores.HDF5) if len(shape) > 1 else (NPY, *stores.HDF5)
 
 
 def check_frames_target(path: str | os.PathLike[str], kind: ViewKind) -> None:
@@ -230,11 +264,31 @@ def begin_rows(
 
 @contextmanager
 def writing_rows(
-    path: str | os.PathLike[str], shape: tuple[int, ...], dtype: np.dtype[Any], pixel: Pixel | None, note: str
+    path: str | os.PathLike[str],
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    pixel: Pixel | None,
+    note: str,
+    frames: int | None = None,
+    token: str = "",
 ) -> Iterator[Write]:
-    """`begin_rows` for a file that replaces the old one at the end, when it has all rows.
-    Raises InputError where the disk has too little space."""
-    check_rows_target(path, shape)
-    with replacing(path) as file:
-        check_disk(path, math.prod(shape) * dtype.itemsize, f"{plain(os.fspath(path))} needs", "its disk")
-        yield begin_rows(file, path, shape, dtype, None, pixel, note)
+    """Takes the next rows of an array, or the next of so many `frames` of this shape, for a file that replaces the old
+    one at the end, when it has all. `token` names the temporary file, see `replacing`. Raises InputError where the disk
+    has too little space."""
+    name, suffix = plain(os.fspath(path)), Path(path).suffix.lower()
+    if frames is None:
+        check_rows_target(path, shape)
+    check_disk(path, math.prod(shape) * (frames or 1) * dtype.itemsize, f"{name} needs", "its disk")
+    if suffix == stores.ZARR:
+        with (
+            replacing_folder(path) as folder,
+            stores.zarr_rows(folder, shape, dtype, frames, name, pixel, note) as rows,
+        ):
+            yield rows
+        return
+    with replacing(path, token=token) as file:
+        if suffix in stores.HDF5:
+            with stores.hdf5_rows(file, shape, dtype, frames, name, about=note) as rows:
+                yield rows
+        else:
+            yield begin_rows(file, path, shape, dtype, frames, pixel, note)

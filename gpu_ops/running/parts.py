@@ -1,7 +1,7 @@
 """The loop over the parts of something large: frames of a stack, bands on a device or of a file, files of a batch.
 
 A source computes the result of each part of a split, and a sink takes the results in the order of the parts. An
-executor decides where the source runs: in this thread, or in several.
+executor decides where the source runs: in this thread, in several, or in other processes.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ class Parts(Generic[P, R]):
                 yield result
                 del result  # it may be large, and the next one needs the memory
 
-    def run(self, report: Report = advance) -> R:
-        """Process all parts, one after the other, and return the last result."""
-        with closing(self.each(report)) as results:
+    def run(self, report: Report = advance, executor: Executor[P, R] = serial) -> R:
+        """Process all parts and return the last result."""
+        with closing(self.each(report, executor)) as results:
             for _ in self.split[1:]:
                 next(results)
             return next(results)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.batch import run as batch
+from gpu_ops.batch import work as batch
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import main
 from gpu_ops.io import load, save
@@ -310,7 +310,7 @@ def test_a_folder_that_cannot_be_made_is_a_sentence(call: Call) -> None:
         (["--resume"], "--resume is for many files"),
         (["--format", "npy"], "--format is for many files"),
         (["--input", "in/a.png", "in/b.png"], "names several files; name a folder"),
-        (["--input", "in/a.png", "--output-dir", "out", "--frames", "all"], "--frames is for one input"),
+        (["--input", "in/a.png", "--output-dir", "out", "--frames", "merged"], "--frames merged is for one input"),
         (["--input", "in/a.png", "--map", "scale"], "--map scale is for a saved result"),
         (["--input", "in/c.npy", "--output", "x.png"], "with --map scale or --map clip or --map levels"),
     ],

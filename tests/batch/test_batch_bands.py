@@ -88,8 +88,10 @@ def test_what_is_written_as_a_whole_becomes_npy_or_a_sentence(call: Call) -> Non
     code, out, _ = call("--input", "in/a.npy", "in/c.wav", "in/d.png", "--format", "png", *MIB, output="named")
     assert code == 2 and "1 right, 2 failed" in out
     images, sound = rows("named")["a"]["sentence"], rows("named")["c"]["sentence"]
-    assert images.endswith("and PNG files are written as a whole; take --format npy or --format tif.")
-    assert sound.endswith("and PNG files are written as a whole; take --format npy.")
+    assert images.endswith(
+        "and PNG files are written as a whole; take --format npy or --format tif or --format zarr or --format h5."
+    )
+    assert sound.endswith("and PNG files are written as a whole; take --format npy or --format h5.")
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,10 @@ class TestRefusals:
             write_bands(FileRun(source, Wanted("fft2d", {}, pick, "x"), 9_999, "float32"), "out.npy")
 
     def test_formats_that_are_not_written_row_by_row(self, tmp_path, path):
-        with pytest.raises(InputError, match=r"out.png cannot be written in bands; choose .* \.npy, \.tif or \.tiff"):
+        with pytest.raises(
+            InputError,
+            match=r"out.png cannot be written in bands; choose .* \.npy, \.tif, \.tiff, \.zarr, \.h5 or \.hdf5",
+        ):
             write_bands(job(path, "box", {}, 20_000), tmp_path / "out.png")
 
 

@@ -127,30 +127,29 @@ def without_times(report: dict[str, Any]) -> list[dict[str, Any]]:
     return [{k: v for k, v in row.items() if k not in ("seconds", "output_sha256")} for row in report["files"]]
 
 
-def test_a_batch_from_python_with_threads_is_that_of_the_command_line(folder: Path) -> None:
+def test_a_batch_of_two_workers_is_that_of_one_process(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "mean", "--device", "cpu", "--input", "in", "--output-dir", "out", "--window", "5"]) == 2
     report = json.loads(Path("out/kernelscope-batch.json").read_text())
     expected = {path.name: load(path).array for path in Path("out").glob("*.png")}
     for path in Path("out").iterdir():
         path.unlink()
-    batch = Batch(BatchSpec(["in"], "out", "mean", {"window": "5"}, devices=["cpu"], reading=Reading(), workers=3))
+    told: list[str] = []
+    spec = BatchSpec(["in"], "out", "mean", {"window": "5"}, devices=["cpu"], reading=Reading(), workers=2)
+    batch = Batch(spec, told.append)
     done = list(batch.run())
-    assert [one.row["name"] for one in done] == [*"0123456", "bad"] and batch.complete and batch.exit_code == 2
+    assert sorted(one.row["name"] for one in done) == [*"0123456", "bad"] and batch.complete and batch.exit_code == 2
     assert without_times(batch.content()) == without_times(report) and len(expected) == 7
     assert json.loads(Path("out/kernelscope-batch.json").read_text())["command"] == report["command"], "it resumes"
     for name, array in expected.items():
         assert np.array_equal(load(f"out/{name}").array, array)
+    assert told[0].startswith("2 workers at tcp://127.0.0.1:") and (batch.pace.done, batch.pace.left) == (8, 0)
 
 
 def test_workers_of_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     flags = ["run", "mean", "--device", "cpu", "--input", "in", "--output-dir", "out", "--workers"]
-    assert main([*flags, "4"]) == 2
-    events = capsys.readouterr()
-    assert "7 right, 1 failed" in events.out and [line.split()[1] for line in events.err.splitlines()] == [
-        f"{k}/8" for k in range(1, 9)
-    ]
-    assert main([*flags, "2", "--resume"]) == 2 and "7 done before, 1 failed" in capsys.readouterr().out
     assert main([*flags, "0"]) == 2 and "workers must be at least 1, not 0" in capsys.readouterr().err
+    assert main([*flags, "2", "--gpus", "all"]) == 2 and "each choose the workers" in capsys.readouterr().err
+    assert main([*flags, "1", "--gpus", "all"]) == 2 and "leave --device out" in capsys.readouterr().err
 
 
 def test_a_batch_that_is_left_early_has_a_report_to_go_on_with(folder: Path) -> None:
