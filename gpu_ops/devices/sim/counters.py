@@ -55,6 +55,8 @@ class Counters:
         counts = self.runs.setdefault(block.block.number, _nothing())
         self._add(counts, "executions", lanes.warps)
         self._add(counts, "threads", lanes.count)
+        if self.footprint is not None:
+            self._add(counts, "blocks", np.count_nonzero(by_block(lanes)))
 
     def count_branch(self, block: BlockCode, lanes: Lanes, choice: Array) -> None:
         """Count a branch: lanes go where `choice`, in their frame, sends them (a truth value or a number)."""
@@ -73,6 +75,8 @@ class Counters:
             self._add(counts, f"global_{kind}_requests", made.warps)
             self._add(counts, f"global_{kind}_sectors", made.sectors())
             self._add(counts, f"global_{kind}_ideal_sectors", made.ideal_sectors())
+            if self.footprint is not None:
+                self._add(counts, f"global_{kind}_lines", made.lines())
         self._add(counts, f"global_{kind}_threads", requests.threads)
         if kind == "atomic":
             self._collisions(counts, requests)
@@ -195,9 +199,10 @@ class Counters:
         `chain_cycles` of all others; and the instructions of units that are narrower than a warp."""
         found: Counts = _nothing()
         for numbers, chain in chains([code.block for code in self.code.blocks]):
-            executions = max(self.runs[n]["executions"] if n in self.runs else 0.0 for n in numbers)
-            for name, value in chain._asdict().items():
-                found[f"chain_{name}"] += executions * value
+            for kind, of in (("chain", "executions"), ("path", "blocks")):
+                times = max(self.runs[n][of] if n in self.runs else 0.0 for n in numbers)
+                for name, value in chain._asdict().items():
+                    found[f"{kind}_{name}"] += times * value
         return {name: round(value) for name, value in found.items()}
 
     def block_loads(self) -> dict[str, int]:

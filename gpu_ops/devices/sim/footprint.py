@@ -14,6 +14,8 @@ from gpu_ops.devices.sim.lanes import Array, Lanes, whole_mask
 from gpu_ops.devices.sim.ptx.sites import Site
 
 SECTOR_BITS = 5
+LINE_SECTOR_BITS = 2
+"""Bits of a sector's number within a line of 128 bytes."""
 BLOCK_BITS = 42
 """Bits of a sector's number; those of the block in its batch are above them."""
 MOST = 1 << 20
@@ -44,7 +46,9 @@ class Footprint:
             sectors = np.unique(np.concatenate(notes))
             self._counts[f"block_{kind}_sectors"] += weight * len(sectors)
             sectors &= (1 << BLOCK_BITS) - 1
-            self._counts[f"batch_{kind}_sectors"] += weight * len(np.unique(sectors))
+            sectors = np.unique(sectors)
+            self._counts[f"batch_{kind}_sectors"] += weight * len(sectors)
+            self._counts[f"batch_{kind}_lines"] += weight * len(np.unique(sectors >> LINE_SECTOR_BITS))
         self._notes.clear()
         self._kept.clear()
 
