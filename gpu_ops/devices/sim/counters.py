@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule, transactions
+from gpu_ops.devices.sass.costs import costs
+from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.widths import Pieces
 from gpu_ops.devices.sim.footprint import Footprint
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
@@ -29,7 +31,8 @@ class Counters:
     """Counts of one launch of a `grid` of blocks. `weight` is the number of batches that the current batch represents;
     `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace. `pieces`
     are the requests of accesses that the machine code makes in another way than the PTX, by the PTX's line; a
-    `footprint` gets the sectors of global memory that each touches."""
+    `footprint` gets the sectors of global memory that each touches; then `sass`, the machine code, says what the lines
+    of the PTX cost."""
 
     def __init__(
         self,
@@ -39,8 +42,9 @@ class Counters:
         recorder: Recorder | None = None,
         pieces: Mapping[int, Pieces] | None = None,
         footprint: Footprint | None = None,
+        sass: Sequence[SassLine] = (),
     ) -> None:
-        self.pieces, self.footprint = pieces or {}, footprint
+        self.pieces, self.footprint, self.sass = pieces or {}, footprint, sass
         self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
         self.sites: dict[int, Counts] = {}
         self.runs: dict[int, Counts] = {}
@@ -191,8 +195,21 @@ class Counters:
         return totals(self.by_place())
 
     def costs(self) -> dict[str, int]:
-        """What the time of a launch depends on: the distinct sectors of blocks and batches, and the waits of warps."""
-        return {} if self.footprint is None else {**self.footprint.counts(), **self.waits()}
+        """What the time of a launch depends on: the distinct sectors of blocks and batches, the waits of warps, and,
+        with the machine code, the instructions that they issue."""
+        if self.footprint is None:
+            return {}
+        return {**self.footprint.counts(), **self.waits(), **(self.issues() if self.sass else {})}
+
+    def issues(self) -> dict[str, int]:
+        """The instructions of the machine code that warps issue, by their units: see `costs`."""
+        executions: defaultdict[int, float] = defaultdict(float)
+        blocks: defaultdict[int, float] = defaultdict(float)
+        for number, counts in self.runs.items():
+            for line in self.code.blocks[number].block.lines:
+                executions[line.row] += counts["executions"]
+                blocks[line.row] += counts["blocks"]
+        return {name: round(value) for name, value in costs(self.sass, executions, blocks).items()}
 
     def waits(self) -> dict[str, int]:
         """The longest chains of dependent instructions, summed over all warps: `chain_loads` of global memory and
