@@ -72,15 +72,15 @@ def test_a_sector_that_a_block_loads_again_is_counted_once_for_it_and_once_for_i
 
 def test_independent_loads_are_one_wait_and_dependent_ones_are_several() -> None:
     x, y = np.zeros(128, np.float32), np.zeros(32, np.float32)
-    assert counts("independent", x, y, 32)["chain_loads"] == 1
+    assert counts("independent", x, y, 32)["path_loads"] == 1
     numbers, out = np.arange(32, dtype=np.int32), np.zeros(64, np.int32)
-    assert counts("chased", numbers, out)["chain_loads"] == 3
-    assert counts("turns", numbers, out, 7, grid=2)["chain_loads"] == 2 * 7
+    assert counts("chased", numbers, out)["path_loads"] == 3
+    assert counts("turns", numbers, out, 7, grid=2)["path_loads"] == 2 * 7
 
 
 def test_predicated_loads_are_in_flight_together() -> None:
     x, y = np.zeros(128, np.float32), np.zeros(32, np.float32)
-    assert counts("guarded", x, y, 32)["chain_loads"] == 1
+    assert counts("guarded", x, y, 32)["path_loads"] == 1
 
 
 @pytest.mark.parametrize("only", [1, 2])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from gpu_ops.devices.sass.listing import SassLine
 
@@ -35,41 +35,28 @@ _GUARD = re.compile(r"^@!?U?P\w+ ")
 _CALLED = re.compile(r"^CALL\S* `\((\$[^)]+)\)")
 
 
-def costs(
-    sass: Sequence[SassLine], executions: Mapping[int, float], blocks: Mapping[int, float]
-) -> dict[str, float]:
-    """Counts of a launch whose lines of the PTX, from 1, run as often as `executions` says, by warps, and `blocks`, by
-    blocks: instructions `issued`, those of each unit (`unit_double` …), and the `subroutine_cycles` of blocks, in
-    divisions and other instructions that become many."""
+def costs(sass: Sequence[SassLine], blocks: Sequence[Sequence[int]]) -> list[dict[str, float]]:
+    """What one run of each basic block of the PTX becomes, for the lines of the PTX, from 1, that each has: instructions
+    `issued`, those of each unit (`unit_double` …), and the `cycles` of divisions and other instructions that become
+    many."""
     lines = _lines(sass)
+    return [_cost([lines[row] for row in rows if row in lines]) for rows in blocks]
+
+
+def _cost(made: Sequence[Sequence[tuple[SassLine, str]]]) -> dict[str, float]:
+    """What a basic block becomes whose instructions are `made` into these. Where the assembler unrolls a loop it copies
+    the block, and most instructions become one in each copy."""
+    sizes = Counter(len(own) for own in made)
+    copies = max(sizes, key=lambda size: (sizes[size], -size), default=1)
     found: defaultdict[str, float] = defaultdict(float)
-    for rows in _runs(executions):
-        made = Counter(len(lines[row]) for row in rows if lines.get(row))
-        copies = max(made, key=lambda n: (made[n], -n), default=1)
-        for row in rows:
-            own, times = lines.get(row, []), executions[row] / copies
-            for line, unit in own:
-                found["issued"] += times
-                if unit:
-                    found[f"unit_{unit}"] += times
-            if len(own) >= LONG * copies:
-                found["subroutine_cycles"] += blocks.get(row, 0) / copies * sum(
-                    line.control.stall + SPECIAL * (unit == "special") for line, unit in own
-                )
+    for own in made:
+        found["issued"] += len(own) / copies
+        for _, unit in own:
+            if unit:
+                found[f"unit_{unit}"] += 1 / copies
+        if len(own) >= LONG * copies:
+            found["cycles"] += sum(line.control.stall + SPECIAL * (unit == "special") for line, unit in own) / copies
     return found
-
-
-def _runs(executions: Mapping[int, float]) -> Iterator[list[int]]:
-    """Lines that run together: neighbours that run as often. The assembler copies them together where it unrolls a
-    loop, and most become one instruction in each copy."""
-    run: list[int] = []
-    for row in sorted(executions):
-        if run and executions[row] != executions[run[-1]]:
-            yield run
-            run = []
-        run.append(row)
-    if run:
-        yield run
 
 
 def _lines(sass: Sequence[SassLine]) -> Mapping[int, list[tuple[SassLine, str]]]:
