@@ -23,6 +23,7 @@ UNITS = {
     },
 }
 """The instructions of each unit by name; integers are those that need no multiplication."""
+_SINGLE = {"LDG", "STG", "LDS", "STS", "FADD", "FMUL", "FFMA", "DADD", "DMUL", "DFMA"}
 _UNIT = {name: unit for unit, names in UNITS.items() for name in names}
 SPECIAL = 20
 """Cycles of a special unit, and of a call, that the stall counts do not have, because a warp waits for a barrier."""
@@ -44,10 +45,8 @@ def costs(sass: Sequence[SassLine], blocks: Sequence[Sequence[int]]) -> list[dic
 
 
 def _cost(made: Sequence[Sequence[tuple[SassLine, str]]]) -> dict[str, float]:
-    """What a basic block becomes whose instructions are `made` into these. Where the assembler unrolls a loop it copies
-    the block, and most instructions become one in each copy."""
-    sizes = Counter(len(own) for own in made)
-    copies = max(sizes, key=lambda size: (sizes[size], -size), default=1)
+    """What a basic block becomes whose instructions are `made` into these."""
+    copies = _copies(made)
     found: defaultdict[str, float] = defaultdict(float)
     for own in made:
         found["issued"] += len(own) / copies
@@ -57,6 +56,14 @@ def _cost(made: Sequence[Sequence[tuple[SassLine, str]]]) -> dict[str, float]:
         if len(own) >= LONG * copies:
             found["cycles"] += sum(line.control.stall + SPECIAL * (unit == "special") for line, unit in own) / copies
     return found
+
+
+def _copies(made: Sequence[Sequence[tuple[SassLine, str]]]) -> int:
+    """How often the machine code has a basic block: where the assembler unrolls a loop it copies the block. Loads,
+    stores and floating point become one instruction in each copy; without any, what most instructions become."""
+    single = [count for own in made if (count := sum(_name(line) in _SINGLE for line, _ in own))]
+    sizes = Counter(len(own) for own in made)
+    return min(single, default=0) or max(sizes, key=lambda size: (sizes[size], -size), default=1)
 
 
 def _lines(sass: Sequence[SassLine]) -> Mapping[int, list[tuple[SassLine, str]]]:

@@ -60,7 +60,7 @@ GPUS = {
         _by_data_sheet("l4", "NVIDIA L4", "sm_89", 58, 2.04, 2.4, 48, 24),
         _by_data_sheet("rtx4090", "NVIDIA GeForce RTX 4090", "sm_89", 128, 2.52, 5.0, 72, 24),
         Gpu("h100", "NVIDIA H100 80GB HBM3", "sm_90", 132, 1.98e9, 3.03e12, 3.17e12, 7.1e12, 50 << 20, 80 << 30, True),
-        Gpu("h200", "NVIDIA H200", "sm_90", 132, 1.98e9, 4.27e12, 4.59e12, 7.1e12, 50 << 20, 141 << 30, True),
+        Gpu("h200", "NVIDIA H200", "sm_90", 132, 1.98e9, 4.27e12, 4.59e12, 7.44e12, 60 << 20, 141 << 30, True),
         _by_data_sheet("b200", "NVIDIA B200", "sm_100", 148, 1.97, 10.0, 126, 180),
         _by_data_sheet("rtx5090", "NVIDIA GeForce RTX 5090", "sm_120", 170, 2.41, 7.0, 96, 32),
     )
