@@ -7,7 +7,7 @@ instructions that warps issue are those of the machine code, as often as the lin
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from gpu_ops.devices.sass.listing import SassLine
@@ -37,9 +37,9 @@ _CALLED = re.compile(r"^CALL\S* `\((\$[^)]+)\)")
 
 
 def costs(sass: Sequence[SassLine], blocks: Sequence[Sequence[int]]) -> list[dict[str, float]]:
-    """What one run of each basic block of the PTX becomes, for the lines of the PTX, from 1, that each has: instructions
-    `issued`, those of each unit (`unit_double` …), and the `cycles` of divisions and other instructions that become
-    many."""
+    """What one run of each basic block of the PTX becomes; `blocks` are the lines of the PTX, from 1, of each.
+    Instructions `issued`, those of each unit (`unit_double` …), and the `cycles` of divisions and other instructions
+    that become many."""
     lines = _lines(sass)
     return [_cost([lines[row] for row in rows if row in lines]) for rows in blocks]
 
@@ -60,10 +60,8 @@ def _cost(made: Sequence[Sequence[tuple[SassLine, str]]]) -> dict[str, float]:
 
 def _copies(made: Sequence[Sequence[tuple[SassLine, str]]]) -> int:
     """How often the machine code has a basic block: where the assembler unrolls a loop it copies the block. Loads,
-    stores and floating point become one instruction in each copy; without any, what most instructions become."""
-    single = [count for own in made if (count := sum(_name(line) in _SINGLE for line, _ in own))]
-    sizes = Counter(len(own) for own in made)
-    return min(single, default=0) or max(sizes, key=lambda size: (sizes[size], -size), default=1)
+    stores and floating point, which most loops have, become one instruction in each copy."""
+    return min((count for own in made if (count := sum(_name(line) in _SINGLE for line, _ in own))), default=1)
 
 
 def _lines(sass: Sequence[SassLine]) -> Mapping[int, list[tuple[SassLine, str]]]:

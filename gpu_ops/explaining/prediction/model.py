@@ -183,8 +183,8 @@ def _issue(launch: LaunchCounts, fit: Fit) -> float:
     """The cycles of a scheduler: to issue all instructions, or of the unit that is busiest. Multiplications of integers
     have half of the lanes of floating point."""
     of, multiply = launch.of, launch.of("unit_multiply")
-    units = [*(cycles * of(f"unit_{name}") for name, cycles in UNITS.items()), of("unit_float") + multiply, 2 * multiply]
-    return max(of("issued") / fit.issue, max(units) / fit.unit)
+    busiest = max(of("unit_float") + multiply, 2 * multiply, *(n * of(f"unit_{name}") for name, n in UNITS.items()))
+    return max(of("issued") / fit.issue, busiest / fit.unit)
 
 
 def _load_cycles(launch: LaunchCounts, read: float, fit: Fit) -> float:
