@@ -29,6 +29,28 @@ from gpu_ops.report.rows import Row
 from gpu_ops.running.recreate import from_origin
 
 Job = dict[str, Any]
+UNUSED = (
+    "batch_load_lines",
+    "batch_store_lines",
+    "batch_atomic_lines",
+    "block_loads",
+    "block_store",
+    "block_atomic",
+    "blocks",
+    "launches",
+    "thread_",
+    "divergent",
+    "shared_ideal",
+    "shared_load",
+    "shared_store",
+    "global_load_threads",
+    "global_store_threads",
+    "constant_threads",
+    "local_bytes",
+    "local_requests",
+    "global_atomic_ideal",
+)
+"""Counts that no time depends on."""
 NOT_TIMED = {"transfer"}
 """Filters whose plans copy between host and device, which the model does not know."""
 
@@ -46,13 +68,14 @@ def recorded_jobs() -> Iterator[tuple[str, Row]]:
 
 def key_of(job: Job) -> str:
     """What names a job."""
-    return json.dumps([job[n] for n in ("filter", "variant", "params", "knobs", "dtype", "shape")], sort_keys=True)
+    return json.dumps([value for name, value in job.items() if name not in ("launches", "seconds")], sort_keys=True)
 
 
 def job_of(row: Row) -> Job:
     """A job without its counts and seconds."""
     values = {"params": dict(row.params), "knobs": dict(row.knobs), "dtype": row.dtype, "shape": list(row.shape)}
-    job = {"filter": row.filter, "variant": row.variant, **values, "launches": [], "seconds": {}}
+    names = {"filter": row.filter, "variant": row.variant, "input": dict(row.input)}
+    job = {**names, **values, "launches": [], "seconds": {}}
     return dict(json.loads(json.dumps(job, default=list)))
 
 
@@ -67,7 +90,7 @@ def counted(row: Row) -> list[list[Any]]:
 def launch_row(launch: LaunchCounts) -> list[Any]:
     """A launch as JSON: see `launches_of` in test_predicted_times.py."""
     sizes = [launch.blocks, launch.threads, launch.resident, int(launch.early)]
-    counts = {name: count for name, count in sorted(launch.counts.items()) if count}
+    counts = {name: count for name, count in sorted(launch.counts.items()) if count and not name.startswith(UNUSED)}
     return [launch.kernel, *sizes, launch.moved, launch.arrays, launch.spilled, counts]
 
 

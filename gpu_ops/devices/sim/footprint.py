@@ -14,8 +14,6 @@ from gpu_ops.devices.sim.lanes import Array, Lanes, whole_mask
 from gpu_ops.devices.sim.ptx.sites import Site
 
 SECTOR_BITS = 5
-LINE_SECTOR_BITS = 2
-"""Bits of a sector's number within a line of 128 bytes."""
 BLOCK_BITS = 42
 """Bits of a sector's number; those of the block in its batch are above them."""
 MOST = 1 << 20
@@ -46,9 +44,7 @@ class Footprint:
             sectors = _distinct(np.concatenate(notes))
             self._counts[f"block_{kind}_sectors"] += weight * len(sectors)
             sectors &= (1 << BLOCK_BITS) - 1
-            sectors = _distinct(sectors)
-            self._counts[f"batch_{kind}_sectors"] += weight * len(sectors)
-            self._counts[f"batch_{kind}_lines"] += weight * len(_distinct(sectors >> LINE_SECTOR_BITS))
+            self._counts[f"batch_{kind}_sectors"] += weight * len(_distinct(sectors))
         self._notes.clear()
         self._kept.clear()
 
