@@ -30,9 +30,6 @@ from gpu_ops.running.recreate import from_origin
 
 Job = dict[str, Any]
 UNUSED = (
-    "batch_load_lines",
-    "batch_store_lines",
-    "batch_atomic_lines",
     "block_loads",
     "block_store",
     "block_atomic",
@@ -40,17 +37,11 @@ UNUSED = (
     "launches",
     "thread_",
     "divergent",
-    "shared_ideal",
-    "shared_load",
-    "shared_store",
-    "global_load_threads",
-    "global_store_threads",
-    "constant_threads",
-    "local_bytes",
-    "local_requests",
-    "global_atomic_ideal",
+    "shared_",
+    "local_b",
 )
-"""Counts that no time depends on."""
+USED = ("shared_wavefronts",)
+"""The beginnings of counts that no time depends on, but for those in USED."""
 NOT_TIMED = {"transfer"}
 """Filters whose plans copy between host and device, which the model does not know."""
 
@@ -90,7 +81,11 @@ def counted(row: Row) -> list[list[Any]]:
 def launch_row(launch: LaunchCounts) -> list[Any]:
     """A launch as JSON: see `launches_of` in test_predicted_times.py."""
     sizes = [launch.blocks, launch.threads, launch.resident, int(launch.early)]
-    counts = {name: count for name, count in sorted(launch.counts.items()) if count and not name.startswith(UNUSED)}
+    counts = {
+        name: count
+        for name, count in sorted(launch.counts.items())
+        if count and (name in USED or not name.startswith(UNUSED))
+    }
     return [launch.kernel, *sizes, launch.moved, launch.arrays, launch.spilled, counts]
 
 

@@ -10,6 +10,7 @@ from typing import Literal
 from gpu_ops.devices.sass.disassembler import INSTALL
 from gpu_ops.explaining.prediction.gpus import Gpu
 from gpu_ops.explaining.prediction.launches import LaunchCounts
+from gpu_ops.running.timing import MOST_COPIES
 
 Limit = Literal["memory", "L2", "L1", "instructions", "latency", "launches"]
 LIMITS: Mapping[Limit, str] = {
@@ -39,8 +40,8 @@ KEPT = 0.5
 class Fit:
     """The numbers of the model that no data sheet has, fitted to recorded times of the H200.
 
-    Seconds until the `first` launch of a plan begins, from one launch to the `next`, to an `early` one, and for another
-    `step`; cycles of the GPU to start a `block`. The shares of their roofs that `memory`, `l1` and `shared` memory, the
+    In launches of empty kernels, how long it takes from one launch to the `next`, to an `early` one, and for another
+    `step`; seconds until the `first` launch of a plan begins; cycles of the GPU to start a `block`. The shares of their roofs that `memory`, `l1` and `shared` memory, the
     `issue` of instructions and each `unit` reach; that of `l2` is of its reads, and loads and stores go opposite ways.
     Passes of L1 for each of the `lines` of a request beyond the fewest, and for a `constant` beyond the first. Cycles
     from a `load` to its value from memory and, `near`, from L2; the share of a `chain` of dependent instructions that a
@@ -48,10 +49,10 @@ class Fit:
     memory although the one before has just written it. Parts work at the same time: with a large `overlap` the busiest
     one alone decides."""
 
-    first: float = 3.11e-6
-    next: float = 1.78e-6
-    early: float = 1.13e-6
-    step: float = 1.89e-6
+    first: float = 2.9e-6
+    next: float = 1.28
+    early: float = 0.8
+    step: float = 1.35
     block: float = 1.2
     memory: float = 0.948
     l2: float = 1.435
@@ -105,9 +106,9 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
     total, unknown = 0.0, ""
     terms: dict[Limit, float] = dict.fromkeys(LIMITS, 0.0)
     for number, launch in enumerate(launches):
-        start = fit.first if not number else fit.early if launch.early else fit.next
+        start = gpu.launch * (fit.early if launch.early else fit.next) if number else fit.first
         if not launch.blocks:
-            start = fit.step
+            start = gpu.launch * fit.step
             own: dict[Limit, float] = {"memory": launch.moved / gpu.copy, "launches": 0.0}
         else:
             own = _terms(launch, gpu, fit, number > 0)
@@ -143,9 +144,12 @@ def _together(terms: Mapping[Limit, float], overlap: float) -> float:
 
 
 def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit, follows: bool) -> dict[Limit, float]:
-    """The seconds that each part is busy with a launch. One that `follows` another may find its input in L2."""
+    """The seconds that each part is busy with a launch. One that `follows` another may find its input in L2, and one
+    with little data finds it there when it is timed."""
     read, written = _from_memory(launch)
-    if follows and read < KEPT * gpu.l2_bytes:
+    if launch.arrays * MOST_COPIES <= gpu.l2_bytes:
+        read = written = 0.0
+    elif follows and read < KEPT * gpu.l2_bytes:
         read *= fit.kept
     cycle = _uneven(launch, gpu) / (gpu.multiprocessors * gpu.clock)
     rounds = max(launch.blocks / (launch.resident * gpu.multiprocessors), 1.0)
