@@ -74,7 +74,7 @@ def test_more_of_anything_takes_no_less_and_a_better_gpu_no_more() -> None:
         assert predict([COPY], what_if(H100, **better)).seconds < usual, better
     shared = with_counts(block_load_sectors=1 << 26)
     assert predict([shared], what_if(H100, l2=2.0)).seconds < predict([shared], H100).seconds
-    assert predict([COPY, COPY], H100).seconds > usual + FIT.next
+    assert predict([COPY, COPY], H100).seconds > usual + FIT.next * H100.launch
 
 
 def test_each_launch_follows_the_one_before() -> None:
@@ -82,6 +82,18 @@ def test_each_launch_follows_the_one_before() -> None:
     assert predict([COPY, early], H100).seconds < predict([COPY, COPY], H100).seconds
     started = FIT.block * COPY.blocks / H100.clock
     assert predict([COPY], H100).terms["launches"] == pytest.approx(FIT.first + started)
+
+
+def test_a_gpu_that_launches_slowly_takes_longer_for_each_launch_but_the_first() -> None:
+    slow = replace(H100, launch=2 * H100.launch)
+    assert predict([COPY], slow).seconds == predict([COPY], H100).seconds
+    more = predict([COPY, COPY], slow).seconds - predict([COPY, COPY], H100).seconds
+    assert more == pytest.approx(FIT.next * H100.launch)
+
+
+def test_little_data_is_in_l2_when_it_is_timed() -> None:
+    few, many = (replace(COPY, arrays=nbytes) for nbytes in (1 << 19, 1 << 20))
+    assert predict([few], H100).terms["memory"] == 0 < predict([many], H100).terms["memory"]
 
 
 def test_atomics_and_spills_make_a_time_unknown() -> None:

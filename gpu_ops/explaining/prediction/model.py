@@ -40,14 +40,14 @@ KEPT = 0.5
 class Fit:
     """The numbers of the model that no data sheet has, fitted to recorded times of the H200.
 
-    In launches of empty kernels, how long it takes from one launch to the `next`, to an `early` one, and for another
-    `step`; seconds until the `first` launch of a plan begins; cycles of the GPU to start a `block`. The shares of their roofs that `memory`, `l1` and `shared` memory, the
-    `issue` of instructions and each `unit` reach; that of `l2` is of its reads, and loads and stores go opposite ways.
-    Passes of L1 for each of the `lines` of a request beyond the fewest, and for a `constant` beyond the first. Cycles
-    from a `load` to its value from memory and, `near`, from L2; the share of a `chain` of dependent instructions that a
-    warp waits for; cycles for a `collision` of atomics. `kept` is the share of its input that a launch reads from
-    memory although the one before has just written it. Parts work at the same time: with a large `overlap` the busiest
-    one alone decides."""
+    Seconds until the `first` launch of a plan begins; in launches of empty kernels, how long it takes from one
+    launch to the `next`, to an `early` one, and for another `step`; cycles of the GPU to start a `block`. The
+    shares of their roofs that `memory`, `l1` and `shared` memory, the `issue` of instructions and each `unit`
+    reach; that of `l2` is of its reads, and loads and stores go opposite ways. Passes of L1 for each of the `lines`
+    of a request beyond the fewest, and for a `constant` beyond the first. Cycles from a `load` to its value from
+    memory and, `near`, from L2; the share of a `chain` of dependent instructions that a warp waits for; cycles for
+    a `collision` of atomics. `kept` is the share of its input that a launch reads from memory although the one
+    before has just written it. Parts work at the same time: with a large `overlap` the busiest one alone decides."""
 
     first: float = 2.9e-6
     next: float = 1.28
