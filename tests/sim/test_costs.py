@@ -154,3 +154,9 @@ def test_blocks_that_wait_for_one_another_are_refused() -> None:
     flags, y = np.zeros(512, np.int32), np.zeros(512, np.int32)
     with pytest.raises(WaitingBlocks, match="waits: its blocks wait for one another"):
         counts("waits", flags, y, grid=512, counters="sample", only=1)
+
+
+def test_waiting_for_other_blocks_is_no_work() -> None:
+    few, many = (counts("waits", np.zeros(n, np.int32), np.zeros(n, np.int32), grid=n) for n in (64, 128))
+    assert many["issued"] == pytest.approx(2 * few["issued"], rel=0.1)
+    assert many["path_cycles"] == pytest.approx(2 * few["path_cycles"], rel=0.1)

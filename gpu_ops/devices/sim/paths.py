@@ -19,7 +19,7 @@ LOAD = 500.0
 
 class Paths:
     """Counts of one launch of a kernel with these basic `blocks`, and with its machine code or none. Those that wait
-    for other threads are on no path: how often they run says when the others come."""
+    for other threads do not count: how often they run says when the others come."""
 
     def __init__(self, blocks: Sequence[Block], sass: Sequence[SassLine], waiting: frozenset[int]) -> None:
         self._waiting = waiting
@@ -58,8 +58,8 @@ class Paths:
         `path_loads` and `path_cycles` of the longest warp of each block, summed over all blocks; and with the machine
         code the instructions that warps issue, by their units (see `costs`)."""
         found = self._found.copy()
-        for number, times in executions.items():
-            for name, each in self._costs[number].items() if self._costs else ():
-                if name != "cycles":
+        for number, times in executions.items() if self._costs else ():
+            for name, each in self._costs[number].items():
+                if name != "cycles" and number not in self._waiting:
                     found[name] += each * times
         return {name: round(value) for name, value in found.items()}
