@@ -32,8 +32,6 @@ HIT = 35.0
 ATOMICS = 0.02
 """Atomics of global memory per thread, or lanes that meet at one address of a shared atomic per warp instruction, above
 which a time is not known: how long they wait for one another depends on what else is in flight."""
-KEPT = 0.5
-"""The share of L2 that may keep what a launch of the plan has written until the next one reads it."""
 
 
 @dataclass(frozen=True)
@@ -46,28 +44,26 @@ class Fit:
     reach; that of `l2` is of its reads, and loads and stores go opposite ways. Passes of L1 for each of the `lines`
     of a request beyond the fewest, and for a `constant` beyond the first. Cycles from a `load` to its value from
     memory and, `near`, from L2; the share of a `chain` of dependent instructions that a warp waits for; cycles for
-    a `collision` of atomics. `kept` is the share of its input that a launch reads from memory although the one
-    before has just written it. Parts work at the same time: with a large `overlap` the busiest one alone decides."""
+    a `collision` of atomics. Parts work at the same time: with a large `overlap` the busiest one alone decides."""
 
-    first: float = 2.9e-6
-    next: float = 1.28
-    early: float = 0.8
-    step: float = 1.35
+    first: float = 3.54e-06
+    next: float = 0.929
+    early: float = 0.565
+    step: float = 1.37
     block: float = 1.2
-    memory: float = 0.948
-    l2: float = 1.435
-    l1: float = 0.919
-    shared: float = 0.968
-    lines: float = 0.784
-    constant: float = 3.0
-    issue: float = 0.827
-    unit: float = 1.095
-    load: float = 857.0
-    near: float = 210.0
-    chain: float = 0.527
+    memory: float = 0.956
+    l2: float = 1.18
+    l1: float = 1.01
+    shared: float = 0.801
+    lines: float = 0.935
+    constant: float = 3.61
+    issue: float = 0.744
+    unit: float = 1.09
+    load: float = 1.08e3
+    near: float = 226.0
+    chain: float = 0.496
     collision: float = 4.0
-    kept: float = 0.3
-    overlap: float = 1.71
+    overlap: float = 2.3
 
 
 FIT = Fit()
@@ -111,7 +107,7 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
             start = gpu.launch * fit.step
             own: dict[Limit, float] = {"memory": launch.moved / gpu.copy, "launches": 0.0}
         else:
-            own = _terms(launch, gpu, fit, number > 0)
+            own = _terms(launch, gpu, fit)
         unknown = unknown or _unknown(launch)
         total += start + _together(own, fit.overlap)
         own["launches"] += start
@@ -143,14 +139,11 @@ def _together(terms: Mapping[Limit, float], overlap: float) -> float:
     return max(together, terms["launches"])
 
 
-def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit, follows: bool) -> dict[Limit, float]:
-    """The seconds that each part is busy with a launch. One that `follows` another may find its input in L2, and one
-    with little data finds it there when it is timed."""
+def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit) -> dict[Limit, float]:
+    """The seconds that each part is busy with a launch. One with little data finds it in L2 when it is timed."""
     read, written = _from_memory(launch)
     if launch.arrays * MOST_COPIES <= gpu.l2_bytes:
         read = written = 0.0
-    elif follows and read < KEPT * gpu.l2_bytes:
-        read *= fit.kept
     cycle = _uneven(launch, gpu) / (gpu.multiprocessors * gpu.clock)
     rounds = max(launch.blocks / (launch.resident * gpu.multiprocessors), 1.0)
     waits = _load_cycles(launch, read, fit) * launch.of("path_loads") + fit.chain * launch.of("path_cycles")
