@@ -27,9 +27,13 @@ COUNTS = {
     "global_store_ideal_sectors": 1 << 23,
     "global_load_requests": 1 << 21,
     "global_store_requests": 1 << 21,
+    "global_load_lines": 1 << 21,
+    "global_store_lines": 1 << 21,
     "warp_instructions": 1 << 24,
-    "chain_loads": 1 << 21,
-    "chain_cycles": 1 << 22,
+    "issued": 1 << 24,
+    "unit_integer": 1 << 22,
+    "path_loads": 1 << 18,
+    "path_cycles": 1 << 24,
 }
 COPY = LaunchCounts("copy", 1 << 18, 256, 8, arrays=2 << 28, counts=COUNTS)
 """A kernel that copies 256 MiB."""
@@ -49,29 +53,47 @@ def test_a_copy_takes_what_the_memory_takes() -> None:
 
 
 def test_the_limit_moves_with_the_counts_and_with_the_gpu() -> None:
-    assert predict([with_counts(warp_instructions=1 << 28)], H100).limit == "instructions"
+    assert predict([with_counts(issued=1 << 28)], H100).limit == "instructions"
     assert predict([with_counts(shared_wavefronts=1 << 27)], H100).limit == "L1"
     assert predict([with_counts(block_load_sectors=1 << 26)], H100).limit == "L2"
-    assert predict([replace(with_counts(chain_loads=1 << 27), resident=1)], H100).limit == "latency"
+    assert predict([replace(with_counts(path_loads=1 << 24), resident=1)], H100).limit == "latency"
+    assert predict([with_counts(unit_double=1 << 28)], H100).limit == "instructions"
     assert predict([LaunchCounts("small", 1, 32)], H100).limit == "launches"
+    assert predict([replace(COPY, blocks=1 << 23)], H100).limit == "launches"
     assert predict([COPY], what_if(H100, bandwidth=10)).limit != "memory"
 
 
 def test_more_of_anything_takes_no_less_and_a_better_gpu_no_more() -> None:
     usual = predict([COPY], H100).seconds
-    for name in COUNTS.keys() - {"global_load_ideal_sectors", "global_store_ideal_sectors"}:
-        assert predict([with_counts(**{name: 4 * COUNTS[name]})], H100).seconds >= usual, name
+    loads = ["global_load_sectors", "global_load_lines", "block_load_sectors", "batch_load_sectors"]
+    alone = COUNTS.keys() - {"global_load_ideal_sectors", "global_store_ideal_sectors", *loads}
+    for names in (loads, *([name] for name in alone)):
+        more = with_counts(**{name: 4 * COUNTS[name] for name in names})
+        assert predict([replace(more, arrays=4 * COPY.arrays)], H100).seconds >= usual, names
     for better in ({"bandwidth": 2.0}, {"clock": 2.0}, {"multiprocessors": 264}):
         assert predict([COPY], what_if(H100, **better)).seconds < usual, better
     shared = with_counts(block_load_sectors=1 << 26)
     assert predict([shared], what_if(H100, l2=2.0)).seconds < predict([shared], H100).seconds
-    assert predict([COPY, COPY], H100).seconds > usual + FIT.next
+    assert predict([COPY, COPY], H100).seconds > usual + FIT.next * H100.launch
 
 
 def test_each_launch_follows_the_one_before() -> None:
     early = replace(COPY, early=True)
     assert predict([COPY, early], H100).seconds < predict([COPY, COPY], H100).seconds
-    assert predict([COPY], H100).terms["launches"] == FIT.first
+    started = FIT.block * COPY.blocks / H100.clock
+    assert predict([COPY], H100).terms["launches"] == pytest.approx(FIT.first + started)
+
+
+def test_a_gpu_that_launches_slowly_takes_longer_for_each_launch_but_the_first() -> None:
+    slow = replace(H100, launch=2 * H100.launch)
+    assert predict([COPY], slow).seconds == predict([COPY], H100).seconds
+    more = predict([COPY, COPY], slow).seconds - predict([COPY, COPY], H100).seconds
+    assert more == pytest.approx(FIT.next * H100.launch)
+
+
+def test_little_data_is_in_l2_when_it_is_timed() -> None:
+    few, many = (replace(COPY, arrays=nbytes) for nbytes in (1 << 19, 1 << 20))
+    assert predict([few], H100).terms["memory"] == 0 < predict([many], H100).terms["memory"]
 
 
 def test_atomics_and_spills_make_a_time_unknown() -> None:
@@ -79,6 +101,28 @@ def test_atomics_and_spills_make_a_time_unknown() -> None:
     assert "atomic operations" in predict([with_counts(global_atomic_threads=1 << 26)], H100).unknown
     assert "atomic operations" in predict([with_counts(atomic_collisions=1 << 22)], H100).unknown
     assert "spills" in predict([replace(COPY, spilled=16)], H100).unknown
+
+
+def test_a_part_of_a_line_takes_l2_as_long_as_a_whole_one() -> None:
+    whole, parts = COPY, with_counts(global_store_lines=1 << 23, global_load_lines=1 << 23)
+    usual, more = (predict([launch], H100).terms["L2"] for launch in (whole, parts))
+    assert usual == pytest.approx(2 * (1 << 28) / H100.l2 / FIT.l2)
+    assert more == pytest.approx(4 * usual)
+
+
+def test_loads_that_caches_have_wait_less() -> None:
+    loads = 1 << 24
+    far = with_counts(path_loads=loads)
+    near = replace(with_counts(path_loads=loads, batch_load_sectors=1 << 13))
+    hits = with_counts(path_loads=loads, block_load_sectors=1 << 13, batch_load_sectors=1 << 13)
+    waits = [predict([replace(launch, resident=1)], H100).terms["latency"] for launch in (far, near, hits)]
+    assert waits[0] > 2 * waits[1] > 4 * waits[2]
+
+
+def test_without_the_machine_code_nothing_is_predicted() -> None:
+    counts = {name: count for name, count in COUNTS.items() if name != "issued"}
+    unknown = predict([replace(COPY, counts=counts)], H100).unknown
+    assert "machine code of copy is needed" in unknown and "pip install 'kernelscope[sass]'" in unknown
 
 
 def test_counts_of_a_few_batches_are_those_of_all() -> None:
@@ -112,7 +156,7 @@ def test_what_has_no_kernel_and_gpus_that_are_not_known_are_refused() -> None:
 
 
 def test_sentences_name_the_limit_and_what_a_change_is_worth() -> None:
-    slow, fast = predict([with_counts(warp_instructions=1 << 28)], H100), predict([COPY], H100)
+    slow, fast = predict([with_counts(issued=1 << 28)], H100), predict([COPY], H100)
     first, second, step = sentences([("slow", slow), ("fast", fast)])
     assert first.startswith("slow: instructions would take") and second.startswith("fast: bytes from")
     assert "fast is" in step and "times as fast as slow: instructions" in step

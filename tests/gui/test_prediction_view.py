@@ -30,8 +30,8 @@ from gpu_ops.explaining.prediction.model import LIMITS, predict
 
 SIM = DeviceStatus("sim", "simulated GPU", True)
 H100 = GPUS["h100"]
-SLOW = LaunchCounts("k", 4096, 256, 8, counts={"warp_instructions": 1 << 26, "batch_load_sectors": 1 << 20})
-FAST = LaunchCounts("k", 4096, 256, 8, counts={"warp_instructions": 1 << 24, "batch_load_sectors": 1 << 20})
+SLOW = LaunchCounts("k", 4096, 256, 8, counts={"issued": 1 << 26, "batch_load_sectors": 1 << 20})
+FAST = LaunchCounts("k", 4096, 256, 8, counts={"issued": 1 << 24, "batch_load_sectors": 1 << 20})
 
 
 @pytest.fixture

@@ -54,6 +54,8 @@ SHAPES: dict[str, tuple[tuple[int, ...], ...]] = {
     "signal": ((100_003,), (5_001, 2)),
 }
 BORDERS = ("zero", "reflect", "nearest", "wrap")
+KERNELS = "regex:^(box|conv3x3|fft|histogram|layout|mean|reduce|scan|wavelet)_"
+"""The names of the product's kernels."""
 OWN = "(mean|box|conv).*"
 """The filters to compare."""
 BLOCKS = (32, 64, 96, 128, 160, 192, 256, 320, 384, 512, 640, 768, 1024)
@@ -102,11 +104,11 @@ def run_all(device_name: str, only: str) -> None:
         device.execute(plan)
 
 
-def profiled(device_name: str) -> list[tuple[str, dict[str, int]]]:
+def profiled(device_name: str, only: str = OWN) -> list[tuple[str, dict[str, int]]]:
     """Kernel name and metrics of each launch, in order. Raises RuntimeError when ncu does not work here."""
-    own = [sys.executable, "-m", "tests.sim.profiler", "--inner", "--device", device_name]
+    own = [sys.executable, "-m", "tests.sim.profiler", "--inner", "--device", device_name, "--only", only]
     watch = ["ncu", "--csv", "--page", "raw", "--clock-control", "none", "--metrics", ",".join((*METRICS, *REQUESTS))]
-    done = subprocess.run([*watch, "-k", "regex:^(mean|box|conv)", *own], capture_output=True, text=True)
+    done = subprocess.run([*watch, "-k", KERNELS, *own], capture_output=True, text=True)
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
     if done.returncode or len(lines) < 3:
         raise RuntimeError(f"ncu failed: {(done.stderr or done.stdout)[-1500:]}")
@@ -177,12 +179,12 @@ def occupancies(device_name: str) -> list[dict[str, Any]]:
     return found
 
 
-def compare(device_name: str) -> dict[str, Any]:
+def compare(device_name: str, only: str = OWN) -> dict[str, Any]:
     """The whole comparison as a report."""
     device = open_device(device_name)
     facts = device.describe()
-    theirs = profiled(device_name)
-    ours = counted(facts["architecture"], device.limits.multiprocessors)
+    theirs = profiled(device_name, only)
+    ours = counted(facts["architecture"], device.limits.multiprocessors, only)
     if [name for name, _ in theirs] != [name for _, name, _ in ours]:
         raise RuntimeError(f"ncu saw {len(theirs)} launches, {len(ours)} were simulated, or in another order")
     rows = [
@@ -216,7 +218,7 @@ def main() -> int:
     if args.inner:
         run_all(args.device, args.only)
         return 0
-    report = compare(args.device)
+    report = compare(args.device, args.only)
     if args.json:
         args.json.write_text(json.dumps(report, indent=1) + "\n")
     print(f"{report['equal']} of {report['launches']} launches equal in all four counts")

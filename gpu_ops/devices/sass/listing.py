@@ -16,7 +16,7 @@ _NONE = 7
 """The number of no barrier."""
 _SECTION = re.compile(r"^//-+\s+(\S+)\s+-+$")
 _PTX_LINE = re.compile(r'//## File "\.nv_debug_ptx_txt", line (\d+)')
-_LABEL = re.compile(r"^(\.L_\w+):")
+_LABEL = re.compile(r"^(\.L_\w+|\$[\w$.]+):")
 _CODE = re.compile(r"^\s+/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;(?:\s+/\* 0x([0-9a-f]{16}) \*/)?")
 _HIGH = re.compile(r"^\s+/\* 0x([0-9a-f]{16}) \*/$")
 _MARGIN = re.compile(r"//\s*(\|.*\|)\s*$")

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule, transactions
+from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.widths import Pieces
 from gpu_ops.devices.sim.footprint import Footprint
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
-from gpu_ops.devices.sim.ptx.chains import chains
+from gpu_ops.devices.sim.paths import Paths
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -29,7 +30,8 @@ class Counters:
     """Counts of one launch of a `grid` of blocks. `weight` is the number of batches that the current batch represents;
     `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace. `pieces`
     are the requests of accesses that the machine code makes in another way than the PTX, by the PTX's line; a
-    `footprint` gets the sectors of global memory that each touches."""
+    `footprint` gets the sectors of global memory that each touches; then `sass`, the machine code, says what the lines
+    of the PTX cost."""
 
     def __init__(
         self,
@@ -39,8 +41,10 @@ class Counters:
         recorder: Recorder | None = None,
         pieces: Mapping[int, Pieces] | None = None,
         footprint: Footprint | None = None,
+        sass: Sequence[SassLine] = (),
     ) -> None:
         self.pieces, self.footprint = pieces or {}, footprint
+        self.paths = None if footprint is None else Paths([b.block for b in code.blocks], sass, code.spin_blocks)
         self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
         self.sites: dict[int, Counts] = {}
         self.runs: dict[int, Counts] = {}
@@ -55,6 +59,8 @@ class Counters:
         counts = self.runs.setdefault(block.block.number, _nothing())
         self._add(counts, "executions", lanes.warps)
         self._add(counts, "threads", lanes.count)
+        if self.paths is not None:
+            self.paths.note(block.block.number, lanes)
 
     def count_branch(self, block: BlockCode, lanes: Lanes, choice: Array) -> None:
         """Count a branch: lanes go where `choice`, in their frame, sends them (a truth value or a number)."""
@@ -73,6 +79,8 @@ class Counters:
             self._add(counts, f"global_{kind}_requests", made.warps)
             self._add(counts, f"global_{kind}_sectors", made.sectors())
             self._add(counts, f"global_{kind}_ideal_sectors", made.ideal_sectors())
+            if self.footprint is not None:
+                self._add(counts, f"global_{kind}_lines", made.lines())
         self._add(counts, f"global_{kind}_threads", requests.threads)
         if kind == "atomic":
             self._collisions(counts, requests)
@@ -88,8 +96,9 @@ class Counters:
 
     def end_batch(self) -> None:
         """Count what follows from all accesses of the batch that has just run."""
-        if self.footprint is not None:
+        if self.footprint is not None and self.paths is not None:
             self.footprint.end_batch(self.weight)
+            self.paths.end_batch(self.weight)
 
     def _made(self, requests: Requests, site: Site) -> Sequence[Requests]:
         """The requests that the machine code makes of an access."""
@@ -187,18 +196,11 @@ class Counters:
         return totals(self.by_place())
 
     def costs(self) -> dict[str, int]:
-        """What the time of a launch depends on: the distinct sectors of blocks and batches, and the waits of warps."""
-        return {} if self.footprint is None else {**self.footprint.counts(), **self.waits()}
-
-    def waits(self) -> dict[str, int]:
-        """The longest chains of dependent instructions, summed over all warps: `chain_loads` of global memory and
-        `chain_cycles` of all others; and the instructions of units that are narrower than a warp."""
-        found: Counts = _nothing()
-        for numbers, chain in chains([code.block for code in self.code.blocks]):
-            executions = max(self.runs[n]["executions"] if n in self.runs else 0.0 for n in numbers)
-            for name, value in chain._asdict().items():
-                found[f"chain_{name}"] += executions * value
-        return {name: round(value) for name, value in found.items()}
+        """What the time of a launch depends on: see `Footprint` and `Paths`."""
+        if self.footprint is None or self.paths is None:
+            return {}
+        executions = {number: counts["executions"] for number, counts in self.runs.items()}
+        return {**self.footprint.counts(), **self.paths.counts(executions)}
 
     def block_loads(self) -> dict[str, int]:
         """Global loads by the threads of the grid's first block, of its middle block, and of its last. The middle one

@@ -29,6 +29,7 @@ from gpu_ops.devices.launches import (
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sass.disassembler import machine_code
+from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.widths import Pieces, access_pieces
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
@@ -95,14 +96,19 @@ class SimKernel:
         return int.from_bytes(self.variables[name].data[:8].tobytes(), "little")
 
     @cached_property
+    def sass(self) -> tuple[SassLine, ...]:
+        """The machine code; nothing where there is none to read."""
+        try:
+            return machine_code(self.compiled, self.entry.symbol)
+        except DeviceError:
+            return ()
+
+    @cached_property
     def pieces(self) -> Mapping[int, Pieces] | None:
         """The requests of accesses that the machine code makes in another way than the PTX, by the PTX's line; None
         where there is no machine code to read."""
-        try:
-            sass = machine_code(self.compiled, self.entry.symbol)
-        except DeviceError:
-            return None
-        return access_pieces(self.loaded.program.functions[self.entry.symbol].body, sass)
+        body = self.loaded.program.functions[self.entry.symbol].body
+        return access_pieces(body, self.sass) if self.sass else None
 
     @property
     def resources(self) -> Mapping[str, int]:
@@ -316,7 +322,8 @@ class SimDevice:
             data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
             region.data[: len(data)] = data
         pieces = kernel.pieces if options.machine_code and options.counters != "off" else None
-        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, pieces)
+        sass = kernel.sass if options.costs and options.counters != "off" else ()
+        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, pieces, sass)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         raise DeviceError("A simulated GPU counts; it does not measure time. Time this on a CUDA device.")

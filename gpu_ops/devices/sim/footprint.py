@@ -35,22 +35,34 @@ class Footprint:
         self._notes[kind].append(keys)
         self._kept[kind] += len(keys)
         if self._kept[kind] > MOST:
-            self._notes[kind] = [np.unique(np.concatenate(self._notes[kind]))]
+            self._notes[kind] = [_distinct(np.concatenate(self._notes[kind]))]
             self._kept[kind] = 0
 
     def end_batch(self, weight: float) -> None:
         """Count the batch that has just run, which represents `weight` batches."""
         for kind, notes in self._notes.items():
-            sectors = np.unique(np.concatenate(notes))
+            sectors = _distinct(np.concatenate(notes))
             self._counts[f"block_{kind}_sectors"] += weight * len(sectors)
             sectors &= (1 << BLOCK_BITS) - 1
-            self._counts[f"batch_{kind}_sectors"] += weight * len(np.unique(sectors))
+            self._counts[f"batch_{kind}_sectors"] += weight * len(_distinct(sectors))
         self._notes.clear()
         self._kept.clear()
 
     def counts(self) -> dict[str, int]:
         """The counts of all batches."""
         return {name: round(value) for name, value in self._counts.items()}
+
+
+def _distinct(keys: Array) -> Array:
+    """The distinct ones in order: sorting is much faster than numpy.unique, which hashes."""
+    return _fresh(np.sort(keys))
+
+
+def _fresh(keys: Array) -> Array:
+    """The keys that differ from the one before."""
+    first = np.ones(len(keys), np.bool_)
+    first[1:] = keys[1:] != keys[:-1]
+    return keys[first]
 
 
 def _keys(lanes: Lanes, address: Array, offset: int) -> Array:
@@ -62,7 +74,4 @@ def _keys(lanes: Lanes, address: Array, offset: int) -> Array:
         mask = np.broadcast_to(whole_mask(lanes), (lanes.layout.blocks, lanes.layout.width))
         block = np.broadcast_to(np.arange(lanes.layout.blocks)[:, None], mask.shape)[mask]
         sectors = (np.broadcast_to(wide, mask.shape)[mask] + offset) >> SECTOR_BITS
-    keys = sectors + (block.astype(np.int64) << BLOCK_BITS)
-    first = np.ones(len(keys), np.bool_)
-    first[1:] = keys[1:] != keys[:-1]
-    return keys[first]
+    return _fresh(sectors + (block.astype(np.int64) << BLOCK_BITS))

@@ -174,6 +174,18 @@ class Lanes:
         return int(np.count_nonzero(self.mask.reshape(-1, WARP).any(axis=1)))
 
     @cached_property
+    def running_warps(self) -> Array:
+        """Whether at least one lane of each warp of the batch runs, (blocks, warps)."""
+        shape = self.layout.blocks, self.layout.warps
+        if self.index is not None:
+            running = np.zeros(shape, np.bool_)
+            running.reshape(-1)[self.index // WARP] = True
+            return running
+        if self.mask is None:
+            return np.ones(shape, np.bool_)
+        return self.mask.reshape(*shape, WARP).any(axis=2)
+
+    @cached_property
     def same_in_all_blocks(self) -> bool:
         """Whether the same threads run in every block."""
         return not self.packed and (self.mask is None or bool((self.mask == self.mask[:1]).all()))

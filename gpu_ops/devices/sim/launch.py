@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +12,7 @@ from gpu_ops.devices.coalescing import Rule
 from gpu_ops.devices.images import Handle
 from gpu_ops.devices.limits import MOST_MULTIPROCESSORS
 from gpu_ops.devices.occupancy import is_known, occupancy
+from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.widths import Pieces
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import WORKSPACE, Batch, LaunchData, reserved_from
@@ -62,7 +63,7 @@ class Options:
     where it can be disassembled, and else as the PTX has them. With `only` a launch runs only its first and last batch
     and this many in between, whose counts represent all: those of a large grid in little time, without a result.
     `costs` also counts what the time of a launch depends on: the distinct sectors that a block and a batch of blocks
-    touch, and the chains of dependent instructions."""
+    touch, the chains of dependent instructions, and, where it can be disassembled, the machine code's instructions."""
 
     checks: Extent = "full"
     counters: Extent = "off"
@@ -87,9 +88,10 @@ def run_launch(
     variables: Mapping[str, Region],
     options: Options,
     pieces: Mapping[int, Pieces] | None = None,
+    sass: Sequence[SassLine] = (),
 ) -> Findings:
     """Run all blocks and report progress (`gpu_ops.progress`). `pieces` are the requests of accesses that the machine
-    code makes in another way than the PTX.
+    code, `sass`, makes in another way than the PTX.
 
     Raises Cancelled, and KernelError if a kernel stops itself or exceeds its budget: then its output is not valid.
     """
@@ -106,7 +108,7 @@ def run_launch(
     launch_data = LaunchData(params, symbols, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     recorder = _recorder(options, launch, table, variables, loaded)
-    counters = _counters(options, launch, loaded, recorder, pieces)
+    counters = _counters(options, launch, loaded, recorder, pieces, sass)
     signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, code.depends or code.cluster is not None)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
@@ -158,12 +160,13 @@ def _counters(
     loaded: LoadedKernel,
     recorder: Recorder | None,
     pieces: Mapping[int, Pieces] | None,
+    sass: Sequence[SassLine],
 ) -> Counters | None:
     """What counts the launch, or None."""
     if options.counters == "off":
         return None
     footprint = Footprint() if options.costs else None
-    return Counters(loaded.code, launch.grid, options.coalescing, recorder, pieces, footprint)
+    return Counters(loaded.code, launch.grid, options.coalescing, recorder, pieces, footprint, sass)
 
 
 def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:

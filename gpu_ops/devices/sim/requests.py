@@ -14,6 +14,7 @@ import numpy as np
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, whole_mask
 
 SECTOR = 32
+SECTOR_BITS, LINE_BITS = 5, 7
 BANKS = 32
 BANK_BYTES = 4
 
@@ -105,9 +106,17 @@ class Requests:
     @cached_property
     def _sectors(self) -> Array:
         """The sectors of each row."""
-        counts: Array = (self.rows[:, -1] >> 5) - (self.rows[:, 0] >> 5) + 1
+        return self._touched(SECTOR_BITS)
+
+    def lines(self) -> int:
+        """The lines of L1, of 128 bytes, that each warp touches, summed."""
+        return self.warps if self.even else int(self._touched(LINE_BITS).sum()) * self.times
+
+    def _touched(self, bits: int) -> Array:
+        """The aligned units of 1 << `bits` bytes that each row touches."""
+        counts: Array = (self.rows[:, -1] >> bits) - (self.rows[:, 0] >> bits) + 1
         if len(self._rough):
-            counts[self._rough] = distinct(self.rows[self._rough] >> 5)
+            counts[self._rough] = distinct(self.rows[self._rough] >> bits)
         return counts
 
     def ideal_sectors(self) -> int:

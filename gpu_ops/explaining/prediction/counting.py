@@ -73,7 +73,7 @@ class _Job:
     def count(self, input: Input, batches: int | None) -> tuple[LaunchCounts, ...]:
         """The launches on an input, with counts of this many batches between the first and the last, of all (0), or
         without (None)."""
-        options = Options(checks="off", counters="sample", only=batches or 0, costs=True)
+        options = Options(checks="off", counters="sample", machine_code=True, only=batches or 0, costs=True)
         device = SimDevice(self.gpu.architecture, options, assemble=True, limits=self.gpu.limits)
         session = device.session(self.edits, "off")
         params = check_values(self.filter.params, self.params, self.filter.id)

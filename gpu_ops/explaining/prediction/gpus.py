@@ -19,7 +19,7 @@ READ = 1.06
 @dataclass(frozen=True)
 class Gpu:
     """A GPU. `clock` is in Hz; `copy`, `read` and `l2` are bytes per second of device memory and of the L2 cache. They
-    are `measured`, or follow from the data sheet."""
+    are `measured`, or follow from the data sheet. `launch` are the seconds from one empty kernel to the next."""
 
     id: str
     model: str
@@ -32,6 +32,7 @@ class Gpu:
     l2_bytes: int
     memory_bytes: int
     measured: bool = False
+    launch: float = 1.4e-6
 
     @property
     def limits(self) -> Limits:
@@ -59,16 +60,29 @@ GPUS = {
         _by_data_sheet("a100", "NVIDIA A100-SXM4-80GB", "sm_80", 108, 1.41, 5.1, 40, 80),
         _by_data_sheet("l4", "NVIDIA L4", "sm_89", 58, 2.04, 2.4, 48, 24),
         _by_data_sheet("rtx4090", "NVIDIA GeForce RTX 4090", "sm_89", 128, 2.52, 5.0, 72, 24),
-        Gpu("h100", "NVIDIA H100 80GB HBM3", "sm_90", 132, 1.98e9, 3.03e12, 3.17e12, 7.1e12, 50 << 20, 80 << 30, True),
-        Gpu("h200", "NVIDIA H200", "sm_90", 132, 1.98e9, 4.27e12, 4.59e12, 7.1e12, 50 << 20, 141 << 30, True),
+        Gpu(
+            "h100",
+            "NVIDIA H100 80GB HBM3",
+            "sm_90",
+            132,
+            1.98e9,
+            3.03e12,
+            3.17e12,
+            7.1e12,
+            50 << 20,
+            80 << 30,
+            True,
+            1.7e-6,
+        ),
+        Gpu("h200", "NVIDIA H200", "sm_90", 132, 1.98e9, 4.27e12, 4.59e12, 7.44e12, 60 << 20, 141 << 30, True),
         _by_data_sheet("b200", "NVIDIA B200", "sm_100", 148, 1.97, 10.0, 126, 180),
         _by_data_sheet("rtx5090", "NVIDIA GeForce RTX 5090", "sm_120", 170, 2.41, 7.0, 96, 32),
     )
 }
 """By id. Multiprocessors, clocks and cache sizes are those of NVIDIA's data sheets and architecture white papers.
-Bandwidths of memory of the H100 and the H200, and of L2 of the H100, are roofs that `kernelscope bench` measured;
-the H200's L2 is taken as the H100's. Those of L2 on the T4 and the A100 are published measurements, on the others
-estimates from these by multiprocessors and clock."""
+Bandwidths of memory and of L2, and the seconds of a launch, of the H100 and the H200 are roofs that `kernelscope bench`
+measured. Bandwidths of L2 on the T4 and the A100 are published measurements, on the others estimates from these by
+multiprocessors and clock; a launch is taken to last there as on the H200."""
 
 
 def find_gpu(name: str) -> Gpu:

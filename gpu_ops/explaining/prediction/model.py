@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from gpu_ops.devices.sass.disassembler import INSTALL
 from gpu_ops.explaining.prediction.gpus import Gpu
 from gpu_ops.explaining.prediction.launches import LaunchCounts
+from gpu_ops.running.timing import MOST_COPIES
 
 Limit = Literal["memory", "L2", "L1", "instructions", "latency", "launches"]
 LIMITS: Mapping[Limit, str] = {
@@ -17,46 +19,51 @@ LIMITS: Mapping[Limit, str] = {
     "L1": "requests of L1 and of shared memory",
     "instructions": "instructions",
     "latency": "waiting for results, with the warps that fit",
-    "launches": "starting launches",
+    "launches": "starting launches and blocks",
 }
 """The parts of a GPU that can limit a launch, in words."""
-SECTOR = 32
+SECTOR, LINE = 32, 128
 SCHEDULERS = 4
+UNITS = {"integer": 2.0, "double": 2.0, "special": 8.0}
+"""Cycles of a scheduler for an instruction of each unit, by the table of arithmetic throughput in the CUDA C++
+Programming Guide (compute capability 9.0): a warp of 32 takes two of a unit of 16 lanes."""
+HIT = 35.0
+"""Cycles of a load that L1 has: W. Luo et al., arXiv:2402.13499."""
 ATOMICS = 0.02
 """Atomics of global memory per thread, or lanes that meet at one address of a shared atomic per warp instruction, above
 which a time is not known: how long they wait for one another depends on what else is in flight."""
-KEPT = 0.5
-"""The share of L2 that may keep what a launch of the plan has written until the next one reads it."""
 
 
 @dataclass(frozen=True)
 class Fit:
     """The numbers of the model that no data sheet has, fitted to recorded times of the H200.
 
-    Seconds until the `first` launch of a plan begins, from one launch to the `next`, to an `early` one, and for another
-    `step`; the shares of their roofs that `memory`, `l2`, `l1` and `shared` memory and the `issue` of instructions
-    reach; passes of L1 for a `scattered` sector; the cycles from a `load` to its value; cycles of a scheduler for an
-    instruction of the `special` units, of `double` precision and of `integer`s; for a `collision` of atomics. Parts
-    work at the same time: with a large `overlap` the busiest one alone decides."""
+    Seconds until the `first` launch of a plan begins; in launches of empty kernels, how long it takes from one
+    launch to the `next`, to an `early` one, and for another `step`; cycles of the GPU to start a `block`. The
+    shares of their roofs that `memory`, `l1` and `shared` memory, the `issue` of instructions and each `unit`
+    reach; that of `l2` is of its reads, and loads and stores go opposite ways. Passes of L1 for each of the `lines`
+    of a request beyond the fewest, and for a `constant` beyond the first. Cycles from a `load` to its value from
+    memory and, `near`, from L2; the share of a `chain` of dependent instructions that a warp waits for; cycles for
+    a `collision` of atomics. Parts work at the same time: with a large `overlap` the busiest one alone decides."""
 
-    first: float = 3.14e-6
-    next: float = 1.86e-6
-    early: float = 0.956e-6
-    step: float = 1.70e-6
-    memory: float = 0.929
-    l2: float = 0.749
-    l1: float = 1.11
-    shared: float = 0.915
-    issue: float = 1.13
-    overlap: float = 1.53
-    scattered: float = 1.20
-    load: float = 297.0
-    chain: float = 0.510
-    special: float = 1.77
-    double: float = 0.264
-    integer: float = 0.0636
+    first: float = 3.54e-06
+    next: float = 0.929
+    early: float = 0.565
+    step: float = 1.37
+    block: float = 1.2
+    memory: float = 0.956
+    l2: float = 1.18
+    l1: float = 1.01
+    shared: float = 0.801
+    lines: float = 0.935
+    constant: float = 3.61
+    issue: float = 0.744
+    unit: float = 1.09
+    load: float = 1.08e3
+    near: float = 226.0
+    chain: float = 0.496
     collision: float = 4.0
-    kept: float = 0.3
+    overlap: float = 2.3
 
 
 FIT = Fit()
@@ -95,15 +102,15 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
     total, unknown = 0.0, ""
     terms: dict[Limit, float] = dict.fromkeys(LIMITS, 0.0)
     for number, launch in enumerate(launches):
-        start = fit.first if not number else fit.early if launch.early else fit.next
+        start = gpu.launch * (fit.early if launch.early else fit.next) if number else fit.first
         if not launch.blocks:
-            start = fit.step
-            own: dict[Limit, float] = {"memory": launch.moved / gpu.copy}
+            start = gpu.launch * fit.step
+            own: dict[Limit, float] = {"memory": launch.moved / gpu.copy, "launches": 0.0}
         else:
-            own = _terms(launch, gpu, fit, number > 0)
+            own = _terms(launch, gpu, fit)
         unknown = unknown or _unknown(launch)
         total += start + _together(own, fit.overlap)
-        terms["launches"] += start
+        own["launches"] += start
         for name, seconds in own.items():
             terms[name] += seconds
     return Prediction(gpu, total, terms, unknown)
@@ -115,6 +122,8 @@ def _unknown(launch: LaunchCounts) -> str:
     met = launch.of("atomic_collisions")
     if launch.of("global_atomic_threads") > ATOMICS * threads or met > ATOMICS * launch.of("warp_instructions"):
         return f"{launch.kernel} waits for atomic operations that meet at one address; how long depends on all others"
+    if launch.of("warp_instructions") and not launch.of("issued"):
+        return f"the machine code of {launch.kernel} is needed, to count its instructions; install it: {INSTALL}"
     if launch.spilled:
         return f"{launch.kernel} spills {launch.spilled} bytes of registers, whose traffic is not counted"
     return ""
@@ -122,37 +131,65 @@ def _unknown(launch: LaunchCounts) -> str:
 
 def _together(terms: Mapping[Limit, float], overlap: float) -> float:
     """The time of parts that work at the same time. What goes through L2 to memory is one stream, as fast as its slower
-    part; the others get in each other's way."""
+    part; the others get in each other's way. None ends before the last block has started."""
     stream = max(terms["memory"], terms.get("L2", 0.0))
-    parts = [stream, *(t for name, t in terms.items() if name not in ("memory", "L2"))]
+    parts = [stream, *(t for name, t in terms.items() if name not in ("memory", "L2", "launches"))]
     most = max(parts)
-    return most * sum((t / most) ** overlap for t in parts) ** (1 / overlap) if most else 0.0
+    together = most * sum((t / most) ** overlap for t in parts) ** (1 / overlap) if most else 0.0
+    return max(together, terms["launches"])
 
 
-def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit, follows: bool) -> dict[Limit, float]:
-    """The seconds that each part is busy with a launch. One that `follows` another may find its input in L2."""
-    of, warps = launch.of, launch.warps
+def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit) -> dict[Limit, float]:
+    """The seconds that each part is busy with a launch. One with little data finds it in L2 when it is timed."""
     read, written = _from_memory(launch)
-    if follows and read < KEPT * gpu.l2_bytes:
-        read *= fit.kept
-    sectors = of("block_load_sectors") + of("global_store_sectors") + of("global_atomic_sectors")
+    if launch.arrays * MOST_COPIES <= gpu.l2_bytes:
+        read = written = 0.0
     cycle = _uneven(launch, gpu) / (gpu.multiprocessors * gpu.clock)
-    ideal = {kind: of(f"global_{kind}_ideal_sectors") for kind in ("load", "store")}
-    passes = sum(max(of(f"global_{kind}_requests"), ideal[kind] / 4) for kind in ideal)
-    passes += fit.scattered * sum(of(f"global_{kind}_sectors") - ideal[kind] for kind in ideal)
-    passes += of("local_sectors") / 4 + 2 * of("texture_requests") + of("constant_words") - of("constant_requests")
-    passes = passes / fit.l1 + of("shared_wavefronts") / fit.shared + fit.collision * of("atomic_collisions")
-    busy = of("warp_instructions") / fit.issue + fit.special * of("chain_special") + fit.double * of("chain_double")
-    busy += fit.integer * of("chain_integer")
-    waits = fit.load * of("chain_loads") + fit.chain * of("chain_cycles")
     rounds = max(launch.blocks / (launch.resident * gpu.multiprocessors), 1.0)
+    waits = _load_cycles(launch, read, fit) * launch.of("path_loads") + fit.chain * launch.of("path_cycles")
     return {
         "memory": (read / gpu.read + written / gpu.copy) / fit.memory,
-        "L2": SECTOR * sectors / gpu.l2 / fit.l2,
-        "L1": cycle * passes,
-        "instructions": cycle * busy / SCHEDULERS,
-        "latency": rounds * waits / warps / gpu.clock,
+        "L2": LINE * _l2_lines(launch) / gpu.l2 / fit.l2,
+        "L1": cycle * _passes(launch, fit),
+        "instructions": cycle * _issue(launch, fit) / SCHEDULERS,
+        "latency": rounds * waits / launch.blocks / gpu.clock,
+        "launches": fit.block * launch.blocks / gpu.clock,
     }
+
+
+def _l2_lines(launch: LaunchCounts) -> float:
+    """The requests of lines that reach L2, which each take as long as a whole line, whatever they need of it: loads
+    that L1 does not have, and all stores and atomics."""
+    of, whole = launch.of, SECTOR / LINE
+    loads = of("block_load_sectors") * max(whole, of("global_load_lines") / max(of("global_load_sectors"), 1))
+    return loads + max(whole * of("global_store_sectors"), of("global_store_lines")) + of("global_atomic_sectors")
+
+
+def _passes(launch: LaunchCounts, fit: Fit) -> float:
+    """The cycles of L1 and of shared memory."""
+    of = launch.of
+    passes = of("local_sectors") / 4 + 2 * of("texture_requests")
+    passes += fit.constant * (of("constant_words") - of("constant_requests"))
+    for kind in ("load", "store"):
+        fewest = max(of(f"global_{kind}_requests"), of(f"global_{kind}_ideal_sectors") * SECTOR / LINE)
+        passes += fewest + fit.lines * max(of(f"global_{kind}_lines") - fewest, 0.0)
+    return passes / fit.l1 + of("shared_wavefronts") / fit.shared + fit.collision * of("atomic_collisions")
+
+
+def _issue(launch: LaunchCounts, fit: Fit) -> float:
+    """The cycles of a scheduler: to issue all instructions, or of the unit that is busiest. Multiplications of integers
+    have half of the lanes of floating point."""
+    of, multiply = launch.of, launch.of("unit_multiply")
+    busiest = max(of("unit_float") + multiply, 2 * multiply, *(n * of(f"unit_{name}") for name, n in UNITS.items()))
+    return max(of("issued") / fit.issue, busiest / fit.unit)
+
+
+def _load_cycles(launch: LaunchCounts, read: float, fit: Fit) -> float:
+    """The cycles from a load to its value, on average over those that L1, L2 and the memory have."""
+    missed = launch.of("block_load_sectors")
+    missing = min(missed / max(launch.of("global_load_sectors"), 1), 1.0)
+    far = min(read / max(SECTOR * missed, 1), 1.0)
+    return HIT + missing * (fit.near + far * (fit.load - fit.near))
 
 
 def _from_memory(launch: LaunchCounts) -> tuple[float, float]:

@@ -24,14 +24,10 @@ FREE = {"mov", "cvta", "bra", "ret"}
 
 class Chain(NamedTuple):
     """The longest chain of a run of blocks: `loads` of global memory that depend on one another, and `cycles` of all
-    other instructions in it. `special`, `double` and `integer` are instructions of each kind, whose units are
-    narrower than a warp."""
+    other instructions in it."""
 
     loads: int
     cycles: float
-    special: int
-    double: int
-    integer: int
 
 
 def chains(blocks: Sequence[Block]) -> list[tuple[tuple[int, ...], Chain]]:
@@ -63,39 +59,35 @@ def _runs(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 def _chain(run: Sequence[Block]) -> Chain:
     ready: dict[str, tuple[int, float]] = {}
     longest = (0, 0.0)
-    kinds: defaultdict[str, int] = defaultdict(int)
     for block in run:
         for line in block.lines:
             written = results(line)
             sources = line.args if line.op[0] == "st" else line.args[len(written) :]
             start = max((ready.get(r, (0, 0.0)) for o in sources for r in registers_of(o)), default=(0, 0.0))
-            loads, cycles, kind = _cost(line)
-            kinds[kind] += 1
+            loads, cycles = _cost(line)
             end = (start[0] + loads, start[1] + cycles)
             longest = max(longest, end)
             for operand in written:
                 for register in registers_of(operand):
                     ready[register] = end
-    return Chain(longest[0], longest[1], kinds["special"], kinds["double"], kinds["integer"])
+    return Chain(*longest)
 
 
-def _cost(line: Instruction) -> tuple[int, float, str]:
-    """The loads of global memory, the other cycles and the kind of one instruction."""
+def _cost(line: Instruction) -> tuple[int, float]:
+    """The loads of global memory, and the other cycles, of one instruction."""
     name, op = line.op[0], set(line.op)
     if name in FREE:
-        return 0, 0.0, ""
+        return 0, 0.0
     if name in ("ld", "ldu", "tex", "atom"):
         if "shared" in op:
-            return 0, SHARED, ""
-        if op & {"param", "const"}:
-            return 0, ARITHMETIC, ""
-        return 1, 0.0, ""
+            return 0, SHARED
+        return (0, ARITHMETIC) if op & {"param", "const"} else (1, 0.0)
     if name in ("shfl", "vote", "match", "redux"):
-        return 0, EXCHANGE, ""
+        return 0, EXCHANGE
     if name in ("bar", "barrier"):
-        return 0, BARRIER, ""
-    if name in SPECIALS or (name == "cvt" and line.op[-1][1:] != line.op[-2][1:]):
-        return 0, SPECIAL if name in SPECIALS else 2 * ARITHMETIC, "special"
-    if line.op[-1] == "f64":
-        return 0, WIDE, "double"
-    return 0, ARITHMETIC, "integer" if line.op[-1][:1] in "sub" else ""
+        return 0, BARRIER
+    if name in SPECIALS:
+        return 0, SPECIAL
+    if name == "cvt" and line.op[-1][1:] != line.op[-2][1:]:
+        return 0, 2 * ARITHMETIC
+    return 0, WIDE if line.op[-1] == "f64" else ARITHMETIC
