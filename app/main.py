@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile"),
-    "doctor",
+    *("doctor", "engine"),
     *("xray", "predict", "timeline", "transfers"),
 )
 DRAWN = "figures", "timeline", "transfers"

@@ -81,7 +81,11 @@ LAYERS = {
     "doctor": {"filters", "devices", "io", "running", "report"},
     "own_kernels": {"filters", "devices", "io", "running", "explaining"},
     "engine": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
-    "cli": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
+    "remote": {"filters", "devices", "io", "report", "engine"},
+    "cli": {
+        *("filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"),
+        *("engine", "remote"),
+    },
 }
 """What each package may import of gpu_ops in addition to the core modules and itself."""
 CORE = {
