@@ -186,6 +186,26 @@ class Settings:
         with self._changing():
             self._put("files/recent", [])
 
+    # Other machines
+
+    @property
+    def hosts(self) -> tuple[tuple[str, str], ...]:
+        """The machines that were used, each with its command there, the newest first."""
+        value = self._get("remote/hosts")
+        lines = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+        pairs = (line.split(" ", 1) for line in lines if isinstance(line, str) and " " in line)
+        return tuple((host, command) for host, command in pairs)
+
+    def add_host(self, host: str, command: str) -> None:
+        """Put a machine at the top of those that were used."""
+        with self._changing():
+            kept = [f"{host} {command}", *(f"{h} {c}" for h, c in self.hosts if h != host)]
+            self._put("remote/hosts", kept[:MOST_RECENT])
+
+    def forget_host(self, host: str) -> None:
+        with self._changing():
+            self._put("remote/hosts", [f"{h} {c}" for h, c in self.hosts if h != host])
+
     # How files are read
 
     def _imports(self) -> Memory:

@@ -62,8 +62,12 @@ def is_dark(palette: QPalette) -> bool:
 
 
 def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]:
-    """The marks of a result from a simulated GPU, short and in full; empty for others."""
+    """The marks of a result from a simulated GPU, and of one whose values are still on another machine, short and in
+    full; empty for others."""
     translate = QCoreApplication.translate
+    if origin.step:
+        coarse = translate("Parts", "1:{step} · values to come").format(step=number(origin.step))
+        return coarse, coarse
     if not origin.simulated:
         return "", ""
     short = translate("Parts", "simulated")
