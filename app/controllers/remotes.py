@@ -102,9 +102,9 @@ class RemoteMachines(QObject):
             machine.question.answer(None)
         self.machines[state.host] = Machine(machine.to, state.stage, state.sentence)
         subject = f"{SUBJECT}/{state.host}"
-        if state.stage == "ready":
+        if state.stage != "lost":
             self.succeeded.emit(subject)
-        elif state.stage == "failed":
+        if state.stage == "failed":
             self.message.emit("error", state.sentence, "", subject)
         elif state.stage == "lost":
             text = self.tr("The connection to {host} is lost; it is being made again, and jobs there go on.")

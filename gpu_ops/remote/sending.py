@@ -18,7 +18,7 @@ from gpu_ops.remote.wire import DATA, Frame, headed, note
 
 PART = 1 << 16
 """Bytes of an array in one frame: a message waits for no more than the frame that is being written."""
-AT_ONCE = 1 << 18
+AT_ONCE = 160 << 10
 """Arrays up to so many bytes come whole with their answer; of larger ones as many cells, of one byte each."""
 WORTH = 0.9
 """Compressed parts are sent where they are shorter than this share."""

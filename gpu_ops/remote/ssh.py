@@ -155,8 +155,8 @@ def _explained(to: Destination, code: int, said: str, error: Exception) -> Devic
     if code in (126, 127) or "not found" in said.lower():
         program = to.command.split()[0]
         return Refused(
-            f"{to.label} has no {plain(program, 60)!r}; install Kernelscope there, or say where it is with "
-            f"--remote-command (found by: ssh {to.host} which kernelscope)."
+            f"{to.label} has no {plain(program, 60)!r}; install Kernelscope there, or name the command there "
+            f"(--remote-command PATH; found by: ssh {to.host} which kernelscope)."
         )
     last = plain(said.splitlines()[-1], 160) if said else str(error)
     sentence = f"{to.label} cannot be reached: {last.rstrip('.')}; try: ssh {to.host}"

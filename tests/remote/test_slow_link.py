@@ -1,4 +1,4 @@
-"""Over a link with 50 ms and 20 Mbit/s, and over one that breaks: what is looked at comes first, and nothing is lost."""
+"""Over a link with 50 ms and 20 Mbit/s, and over one that breaks: what is seen comes first, and nothing is lost."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_large_result_is_seen_soon(
     took, computing, after, update = _first_sight(window, window.request(input, 3, variant="opencv"))
     shared = update.outputs["image"].array
     mirror = window.talk.client.mirror(shared.segment)
-    assert mirror is not None and mirror.step == 8
+    assert mirror is not None and mirror.step == 11
     seen = time.monotonic()
     window.talk.client.look(shared.segment)
     wait_until(lambda: mirror.step == 4)
@@ -154,9 +154,9 @@ def test_a_job_is_cancelled_while_there_is_no_connection(
 
 
 @pytest.mark.thorough
-def test_thirty_windows_share_a_machine_fairly(fake: Destination, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each has five runs of a device that takes a while; one floods, one is killed."""
-    windows = [Window(fake) for _ in range(int(os.environ.get("KERNELSCOPE_WINDOWS", 30)))]
+def test_windows_share_a_machine_fairly(fake: Destination) -> None:
+    """Engines of KERNELSCOPE_WINDOWS windows; one floods, one is killed. `test_turns` has thirty on a fake device."""
+    windows = [Window(fake) for _ in range(int(os.environ.get("KERNELSCOPE_WINDOWS", 5)))]
     try:
         for window in windows:
             window.talk.ready()

@@ -21,7 +21,18 @@ from gpu_ops.remote import turns
 from gpu_ops.remote.turns import Turns, turn
 from gpu_ops.types import Pick
 
-HOLDER = "import sys, time; from gpu_ops.remote.turns import turn\nwith turn(sys.argv[1], lambda n: None): print('mine', flush=True); time.sleep(60)"
+HOLDER = """
+import sys, time
+from gpu_ops.remote.turns import turn
+with turn(sys.argv[1], lambda n: None):
+    print("mine", flush=True)
+    time.sleep(60)
+"""
+
+
+RUN, WINDOWS = 0.02, 30
+"""Seconds of a run of the fake device, and windows that use it."""
+PATIENCE = 120.0
 
 
 def _request(job: int, *devices: str) -> RunRequest:
@@ -130,3 +141,66 @@ def test_a_flood_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     found = [answers.get() for _ in range(answers.qsize())]
     assert any(isinstance(a, Failed) and "jobs of this window wait" in a.sentence for a in found)
     queue.close()
+
+
+class FakeDevice:
+    """A window's turns, and an engine for it that takes RUN seconds for each job on a device that only one may use."""
+
+    busy = threading.Lock()
+
+    def __init__(self) -> None:
+        self.ended: dict[int, float] = {}
+        self.queue = Turns(self._submit, self._hear)
+
+    def _submit(self, request: Any) -> None:
+        threading.Thread(target=self._run, args=(request.job,), daemon=True).start()
+
+    def _run(self, job: int) -> None:
+        assert self.busy.acquire(blocking=False), "two jobs had the device at once"
+        time.sleep(RUN)
+        self.busy.release()
+        self._hear(Finished(job))
+        self.queue.end(job)
+
+    def _hear(self, answer: Any) -> None:
+        assert not isinstance(answer, Failed), answer.sentence
+        if isinstance(answer, Finished):
+            self.ended[answer.job] = time.monotonic()
+
+    def do(self, job: int) -> float:
+        """Seconds until a job is done."""
+        begun = time.monotonic()
+        self.queue.submit(_request(job, "cuda:0"))
+        wait_until(lambda: job in self.ended)
+        return self.ended[job] - begun
+
+
+def test_thirty_windows_share_a_device_fairly() -> None:
+    """One floods and one is killed while it has its turn; nobody else waits longer for it than one turn of each."""
+    windows, waits = [FakeDevice() for _ in range(WINDOWS)], list[float]()
+    flooding, others = windows[0], windows[1:]
+    with subprocess.Popen([sys.executable, "-c", HOLDER, "cuda:0"], stdout=subprocess.PIPE) as killed:
+        assert killed.stdout is not None and killed.stdout.readline() == b"mine\n"
+        for job in range(1, 200):
+            flooding.queue.submit(_request(job, "cuda:0"))
+
+        def use(window: FakeDevice) -> None:
+            for job in (1, 2, 3):
+                waits.append(window.do(job))
+
+        threads = [threading.Thread(target=use, args=(window,)) for window in others]
+        begun = time.monotonic()
+        for thread in threads:
+            thread.start()
+        time.sleep(0.2)
+        killed.kill()
+    for thread in threads:
+        thread.join(PATIENCE)
+    whole = time.monotonic() - begun
+    assert len(waits) == 3 * len(others)
+    length = whole / (3 * WINDOWS)  # of a turn, as all of them took it on this machine; the flooding one had its own
+    print(f"longest wait {max(waits):.2f} s, {max(waits) / length:.0f} turns of {length * 1000:.0f} ms")
+    assert max(waits) < 0.5 + 1.6 * WINDOWS * length
+    assert len(flooding.ended) < 10  # it had its turns as the others had theirs
+    for window in windows:
+        window.queue.close()

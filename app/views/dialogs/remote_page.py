@@ -147,7 +147,9 @@ class MachineRow(QFrame):
         asked = machine.question
         words = _tr(STATES["asked" if asked else machine.stage])
         self.state.setText(machine.sentence or words.format(host=machine.to.host))
-        self.again.setVisible(machine.stage == "failed")
+        failed = machine.stage == "failed"
+        self.again.setVisible(failed)
+        self.leave.setText(self.tr("Remove") if failed else self.tr("Disconnect"))
         self._asks.setVisible(asked is not None)
         if asked is not None and asked.text.strip() != self.question.text():
             self.question.setText(asked.text.strip())
