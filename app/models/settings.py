@@ -13,6 +13,7 @@ from app.base.paths import LAST_SESSION
 from app.models.files.importing import Memory
 from app.models.pictures.display import COLORMAPS
 from gpu_ops.params import Values
+from gpu_ops.remote.destination import location
 
 SCHEMES = ("system", "light", "dark")
 MOST_RECENT = 10
@@ -178,7 +179,7 @@ class Settings:
 
     def add_recent(self, path: str) -> None:
         """Put a file at the top of the recent files."""
-        newest = str(Path(path).absolute())
+        newest = path if location(path) else str(Path(path).absolute())
         with self._changing():
             self._put("files/recent", [newest, *(p for p in self.recent if p != newest)][: self.most_recent])
 

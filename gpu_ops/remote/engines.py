@@ -19,6 +19,7 @@ from gpu_ops.engine.messages import (
     Failed,
     Finished,
     FramesRequest,
+    Loaded,
     LoadRequest,
     Ready,
     Request,
@@ -26,6 +27,7 @@ from gpu_ops.engine.messages import (
     RunRequest,
     RunUpdate,
     StepsRequest,
+    SurveyRequest,
     TimelinesRequest,
 )
 from gpu_ops.engine.segments import SegmentPool
@@ -58,6 +60,7 @@ class Engines:
         self._parts: dict[int, set[str]] = {}
         self._faults: dict[int, Failed] = {}
         self._waiting: dict[int, set[str]] = {}
+        self._paths: dict[int, str] = {}
 
     # ---------------------------------------------------------------- machines
 
@@ -174,10 +177,9 @@ class Engines:
 
     def _split(self, request: Any) -> Iterable[tuple[str, Any]]:
         """The parts of a request by their machines."""
-        if isinstance(request, LoadRequest) and (place := location(request.path)) is not None:
-            label = place[0].rpartition("@")[2]
-            if label in self._remotes:
-                return [(label, replace(request, path=place[1]))]
+        if isinstance(request, LoadRequest | SurveyRequest) and (place := location(request.path)) is not None:
+            self._paths[request.job] = request.path
+            return [(place[0].rpartition("@")[2], replace(request, path=place[1]))]
         if isinstance(request, StepsRequest | ResultRequest):
             return [(self._owner(segments_of_request(request)), request)]
         hosts = hosts_of(request) or (HERE,)
@@ -250,6 +252,9 @@ class Engines:
             self._offer()
         elif isinstance(answer, Finished | Failed):
             self._end(host, answer)
+        elif isinstance(answer, Loaded) and (path := self._paths.get(answer.job)) is not None:
+            origin = {**answer.input.origin, "path": path}  # from here it is a location
+            self._on_answer(replace(answer, input=replace(answer.input, origin=origin)))
         elif isinstance(answer, RunUpdate) and answer.provenance:
             self._on_answer(replace(answer, provenance=self._provenance(host, dict(answer.provenance))))
         else:
@@ -283,6 +288,7 @@ class Engines:
     def _end(self, host: str, answer: Finished | Failed) -> None:
         """A machine has ended its part of a job: pass on the last answer once all have, a failure before success."""
         with self._lock:
+            self._paths.pop(answer.job, None)
             left = self._parts.get(answer.job)
             if left is not None:
                 left.discard(host)

@@ -18,8 +18,8 @@ from gpu_ops.remote.cells import Cells, paint, real
 from gpu_ops.remote.sending import unpacked
 from gpu_ops.remote.wire import Frame, WireError, note
 
-VIEW = 1 << 20
-"""The cells of the second sight of an array: 1024 × 1024 are about those of a pane."""
+VIEW = 3 << 18
+"""The most cells of the second sight of an array: 886 × 886 are about those of a pane."""
 EXACT = 0
 COARSEST = 1 << 30
 Post = Callable[[Frame], object]

@@ -134,8 +134,20 @@ def test_kernels_run_there_and_all_else_goes_on(qtbot, own_folders, tmp_path) ->
         arrays = [window.panes.pane(v).layer.pyramid.array for v in ("scipy", "constant")]
         qtbot.waitUntil(lambda: np.array_equal(*arrays))  # its values have come
         assert controller.results.provenance["hosts"]["gpu-host"]["remote"] == "gpu-host"
+        settle(qtbot, controller, lambda: window.files.open_path(f"gpu-host:{tmp_path / 'noise.npy'}", {}))
+        assert controller.session.input.origin["path"] == f"gpu-host:{tmp_path / 'noise.npy'}"
+        qtbot.waitUntil(lambda: np.array_equal(window.panes.pane("input").layer.pyramid.array, values))
         engine.client._remotes["gpu-host"]._line.drop()
         settle(qtbot, controller, lambda: controller.session.set_params({"window": 5, "border": "reflect"}))
         assert controller.results.entry(RowSlot("constant", "gpu-host/sim")).ok
         settle(qtbot, controller, lambda: remotes.leave("gpu-host"))
         assert controller.session.device == "sim" and controller.results.entry(RowSlot("constant", "sim")).ok
+
+
+@NEEDS_SIM
+def test_a_file_of_a_machine_that_is_not_there_says_so(qtbot, own_folders) -> None:
+    with real_engine() as engine, live_window(qtbot, engine, "sim", ("scipy",)) as window:
+        window.files.open_path("gpu-host:data/a.npy", {})
+        qtbot.waitUntil(
+            lambda: any("gpu-host is not connected" in r.message.text for r in window.messages.rows if r.message)
+        )

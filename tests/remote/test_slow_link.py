@@ -52,11 +52,11 @@ def test_a_large_result_is_seen_soon(
     assert mirror is not None and mirror.step == 11
     seen = time.monotonic()
     window.talk.client.look(shared.segment)
-    wait_until(lambda: mirror.step == 4)
+    wait_until(lambda: mirror.step == 5)
     filled = time.monotonic() - seen
     record_property("first sight after the last word", after)
     record_property("pane filled after that", filled)
-    print(f"sight {after:.3f} s after the engine's last word (all {took:.2f} s), 1024² cells {filled:.3f} s later")
+    print(f"sight {after:.3f} s after the engine's last word (all {took:.2f} s), 820² cells {filled:.3f} s later")
     for size in (5, 7, 9):
         took, computing, after, update = _first_sight(window, window.request(input, size, variant="opencv"))
         print(f"slider: {took:.3f} s, of which the engine {computing:.3f} s")
