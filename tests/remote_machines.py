@@ -73,7 +73,7 @@ def real(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Destinatio
         f"Host gpu-host\n HostName 127.0.0.1\n Port {port}\n User {getpass.getuser()}\n"
         f" IdentityFile {tmp_path / 'user'}\n"
         f" IdentitiesOnly yes\n UserKnownHostsFile {tmp_path / 'known'}\n StrictHostKeyChecking accept-new\n"
-        f" SendEnv {passed}\n"
+        f" SendEnv {passed}\n ProxyCommand {FAKE} --to {port}\n"
     )
     command = [SSHD, "-D", "-e", "-f", str(tmp_path / "sshd_config")]
     with open(tmp_path / "sshd.log", "wb") as log, subprocess.Popen(command, stderr=log) as server:

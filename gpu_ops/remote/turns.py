@@ -35,6 +35,8 @@ from gpu_ops.io.part_files import lock
 
 LOOK = 0.03
 """Seconds between two looks at the tickets before one's own."""
+FOLDER = "KERNELSCOPE_TURNS"
+"""The variable that names the folder of the tickets."""
 MOST_OF_A_USER = "KERNELSCOPE_TURNS_PER_USER"
 """The variable that sets how many jobs of one user may wait for a device, by default DEFAULT_MOST."""
 DEFAULT_MOST = 64
@@ -60,9 +62,13 @@ def devices_of(request: Request) -> tuple[str, ...]:
     return tuple(sorted({name for name in names if not name.startswith("sim")}))
 
 
+def _place() -> Path:
+    return Path(os.environ.get(FOLDER) or Path(tempfile.gettempdir()) / "kernelscope-turns")
+
+
 def _folder() -> Path:
     """The folder of all users' tickets on this machine."""
-    path = Path(os.environ.get("KERNELSCOPE_TURNS") or Path(tempfile.gettempdir()) / "kernelscope-turns")
+    path = _place()
     with suppress(FileExistsError):
         path.mkdir()
         path.chmod(0o1777)
@@ -219,8 +225,12 @@ class Turns:
                     self._run(request)
             except TurnCancelled:
                 self._answer(Finished(request.job, cancelled=True))
-            except (DeviceError, OSError) as error:
+            except DeviceError as error:
                 self._answer(Failed(request.job, str(error), kind="device"))
+            except OSError as error:
+                why = f"{FOLDER} names another folder, for all users of the machine"
+                sentence = f"There {_place()} cannot be used for turns ({error.strerror}); {why}."
+                self._answer(Failed(request.job, sentence, kind="device"))
 
     def _wait(self, job: int, before: int) -> None:
         if job in self._cancelled or self._closed:

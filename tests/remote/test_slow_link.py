@@ -21,11 +21,12 @@ from gpu_ops.remote.host import PATIENCE
 Open = Callable[[Destination], Window]
 
 
-@pytest.fixture
-def slow(fake: Destination, monkeypatch: pytest.MonkeyPatch) -> Destination:
+@pytest.fixture(params=["fake", "real"])
+def slow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Destination:
+    machine: Destination = request.getfixturevalue(request.param)
     monkeypatch.setenv("FAKE_SSH_DELAY", "0.025")  # there and back: 50 ms
     monkeypatch.setenv("FAKE_SSH_RATE", "2500000")
-    return fake
+    return machine
 
 
 def _first_sight(window: Window, request: object) -> tuple[float, float, float, RunUpdate]:
