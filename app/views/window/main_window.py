@@ -131,8 +131,7 @@ class MainWindow(QMainWindow):
         self.parts = self._make_parts()
         self.actions_by_id = self.parts.actions
         WindowActions(self.parts)
-        self.context_menus = ContextMenus(self.parts)
-        self.notes = Notes(self.stack, context.session, context.results)
+        self.context_menus, self.notes = ContextMenus(self.parts), Notes(self.stack, context.session, context.results)
         self.status = StatusLine(self.statusBar(), context.results, self.parts.actions["cancel"])
         apply_preferences(context)
         self._listen()
