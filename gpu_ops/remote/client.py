@@ -32,6 +32,8 @@ PAUSES = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0)
 """Seconds before each attempt to connect again; the last one is repeated."""
 RETRY = 300.0
 """Seconds without a connection after which waiting jobs fail."""
+MOST_LOST = 3
+"""How many engines may end with a job before it is to blame."""
 Stage = Literal["connecting", "ready", "lost", "failed", "closed"]
 
 
@@ -60,6 +62,7 @@ class _Job:
     request: Any
     reads: tuple[str, ...]
     sent: bool = False
+    lost: int = 0
 
 
 class RemoteClient:
@@ -211,12 +214,17 @@ class RemoteClient:
         with self._lock:
             self._line.close()
             self._line = Line(self._take)
-            jobs = list(self._jobs)
-            for number in jobs:
-                self._jobs[number].sent = False
+            for job in self._jobs.values():
+                job.lost += job.sent
+                job.sent = False
+            to_blame = [number for number, job in self._jobs.items() if job.lost >= MOST_LOST]
+            jobs = [number for number in self._jobs if number not in to_blame]
         self._mirrors.lose()
         self._uploads.give_up()
         self._send_own()
+        for number in to_blame:
+            sentence = f"The engine on {self.label} ended {MOST_LOST} times with this job; choose a smaller input, or another device."
+            self._finish(Failed(number, sentence, kind="engine"))
         for number in jobs:
             self._to_send.put((self._line, number))
 

@@ -12,11 +12,12 @@ import pytest
 from remote_machines import THERE, Window, engines_of, wait_until
 from scipy import ndimage
 
-from gpu_ops.engine.messages import Loaded, LoadRequest
+from gpu_ops.engine.messages import Failed, Loaded, LoadRequest
 from gpu_ops.errors import DeviceError, InputError
 from gpu_ops.remote.destination import Destination
 from gpu_ops.remote.line import Line
 from gpu_ops.remote.mirrors import EXACT
+from gpu_ops.remote.turns import turn
 from gpu_ops.remote.wire import Frame
 
 Open = Callable[[Destination], Window]
@@ -149,3 +150,20 @@ def test_an_engine_that_is_gone_is_started_again(fake: Destination, open_window:
     np.testing.assert_array_equal(window.image(window.run(input, 3)), _mean(window.talk.pool.array(input.array), 3))
     with pytest.raises(DeviceError, match="has lost this result; run it again"):
         window.image(updates)
+
+
+def test_a_job_that_ends_every_engine_is_to_blame(fake: Destination, open_window: Open) -> None:
+    window = open_window(fake)
+    window.talk.ready()
+    client = window.talk.client
+    request = window.request(window.noise())
+    with turn("cpu", lambda before: None):  # it waits there for its turn
+        client.submit(request)
+        for _ in range(3):
+            wait_until(lambda: bool(client._jobs) and client._jobs[request.job].sent)
+            for pid in engines_of(client._session):
+                os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: not client._jobs or not client._jobs[request.job].sent)
+        while not isinstance(answer := window.talk._answers.get(timeout=60), Failed):
+            pass
+    assert "ended 3 times with this job" in answer.sentence
