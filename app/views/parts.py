@@ -66,8 +66,8 @@ def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]
     full; empty for others."""
     translate = QCoreApplication.translate
     if origin.step:
-        coarse = translate("Parts", "1:{step} · values to come").format(step=number(origin.step))
-        return coarse, coarse
+        short = f"1:{number(origin.step)}"
+        return short, translate("Parts", "{scale} · values to come").format(scale=short)
     if not origin.simulated:
         return "", ""
     short = translate("Parts", "simulated")

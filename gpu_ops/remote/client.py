@@ -223,7 +223,7 @@ class RemoteClient:
         self._uploads.give_up()
         self._send_own()
         for number in to_blame:
-            sentence = f"The engine on {self.label} ended {MOST_LOST} times with this job; choose a smaller input, or another device."
+            sentence = f"The engine on {self.label} ended {MOST_LOST} times with this job; choose another device."
             self._finish(Failed(number, sentence, kind="engine"))
         for number in jobs:
             self._to_send.put((self._line, number))
