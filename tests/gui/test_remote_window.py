@@ -11,7 +11,9 @@ from remote_machines import THERE, own_folders
 
 from app.controllers.remotes import RemoteMachines
 from app.models.experiment.slot import RowSlot
+from app.models.results.origin import Origin
 from app.models.settings import Settings
+from app.views.parts import mark_texts
 from gpu_ops import device_statuses
 from gpu_ops.remote.asking import Question
 from gpu_ops.remote.client import LinkState
@@ -151,3 +153,8 @@ def test_a_file_of_a_machine_that_is_not_there_says_so(qtbot, own_folders) -> No
         qtbot.waitUntil(
             lambda: any("gpu-host is not connected" in r.message.text for r in window.messages.rows if r.message)
         )
+
+
+def test_a_result_whose_values_are_to_come_is_marked(qapp) -> None:
+    assert mark_texts(Origin(step=11), None) == ("1:11", "1:11 · values to come")
+    assert mark_texts(Origin(), None) == ("", "")
