@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 COMMANDS = (
     *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile"),
-    "doctor",
+    *("doctor", "engine"),
     *("xray", "predict", "timeline", "transfers", "lesson"),
 )
 DRAWN = "figures", "timeline", "transfers"
@@ -128,6 +128,8 @@ def _parse(args: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a parameter of the filter")
     parser.add_argument("--variant", nargs="+", action="extend", default=[], metavar="ID", help="tick these variants")
     parser.add_argument("--device", help="where kernels run: cuda:N, sim or sim:sm_90; cpu ticks only CPU variants")
+    parser.add_argument("--remote", metavar="USER@HOST", help="use the GPUs of this machine too, which ssh reaches")
+    parser.add_argument("--remote-command", metavar="COMMAND", default="", help="kernelscope there")
     parser.add_argument("--measure", action="store_true", help="measure once the input is loaded")
     parser.add_argument(
         "--screenshot", metavar="FILE.png", help="save a picture of the window when all is done, and exit"

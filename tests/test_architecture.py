@@ -83,7 +83,11 @@ LAYERS = {
     "lessons": {"filters", "devices", "io", "running", "report", "explaining"},
     "engine": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
     "notebook": {"filters", "devices", "io", "running", "report", "explaining", "engine"},
-    "cli": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels", "lessons"},
+    "remote": {"filters", "devices", "io", "report", "engine"},
+    "cli": {
+        *("filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"),
+        *("engine", "remote", "lessons"),
+    },
 }
 """What each package may import of gpu_ops in addition to the core modules and itself."""
 CORE = {

@@ -37,6 +37,7 @@ LEFT_OUT = {
     "pip install": "installs from the network; .ci/run runs the second block of the README as it stands",
     "cuda:": "needs a GPU",
     "--require-gpu": "needs a GPU",
+    "--remote": "needs another machine; tests/remote has one",
 }
 """Shell lines with these words do not run here, and why."""
 

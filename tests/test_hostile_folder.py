@@ -82,6 +82,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "compile": ("mean1d/1_naive.cu", "--gpu", "sm_75"),
     "doctor": ("--skip-roofs",),
     "lesson": ("list",),
+    "engine": ("--stdio", "--session", "0123456789abcdef"),
     "xray": ("mean1d", "naive", "--sample", "noise", "--length", "64"),
     "timeline": ("transfer", "streams", "--sample", "noise", "--length", "64", "--trace", "trace.json"),
     "predict": ("mean1d", "naive", "--sample", "noise", "--length", "64", "--json", "times.json"),
@@ -118,6 +119,7 @@ def test_no_other_module_starts_python() -> None:
         "child.py",
         "blocked.py",
         "build_hook.py",
+        "asking.py",
     }
     assert {p.name for p in starting} == known
     assert all("environment()" in sources[p] or "with safe_path()" in sources[p] for p in starting)

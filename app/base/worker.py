@@ -11,14 +11,21 @@ from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.client_jobs import EarlyAnswers
 from gpu_ops.engine.messages import Answer, Ready, Request, RunUpdate
 from gpu_ops.engine.shared import SharedArray
+from gpu_ops.remote.asking import Asker
+from gpu_ops.remote.client import Arrived, LinkState
+from gpu_ops.remote.engines import Engines
 
 
 class Engine(QObject):
     """Owns the engine's client; one that was started before has its answers in `early`. `answered` carries every
     answer, in the thread of this object; `asked` every request when it is submitted. `devices` and `provenance` are the
-    engine's latest description of its machine."""
+    engine's latest description of its machine. Engines on other machines are added to `client`; `link_changed` carries
+    what their connections do, `arrived` that more of an array of one is here, and `question` what ssh asks."""
 
     answered = Signal(object)
+    link_changed = Signal(object)
+    arrived = Signal(object)
+    question = Signal(object)
     asked = Signal(object)
     _heard = Signal(object)
 
@@ -32,12 +39,20 @@ class Engine(QObject):
         self.devices: tuple[DeviceStatus, ...] = ()
         self.provenance: dict[str, Any] = {}
         self._heard.connect(self._take, Qt.ConnectionType.QueuedConnection)
-        self.client = client or EngineClient(self._heard.emit)
+        self._asker = Asker(self.question.emit)
+        local = client or EngineClient(lambda answer: self.client.hear(answer))
+        self.client = Engines(self._heard.emit, local, self._asker.variables)
         if early is not None:
-            early.pass_on(self._heard.emit)
+            early.pass_on(self.client.hear)
 
     @Slot(object)
-    def _take(self, answer: Answer) -> None:
+    def _take(self, answer: Answer | LinkState | Arrived) -> None:
+        if isinstance(answer, LinkState):
+            self.link_changed.emit(answer)
+            return
+        if isinstance(answer, Arrived):
+            self.arrived.emit(answer)
+            return
         if isinstance(answer, Ready):
             self.devices = answer.devices
         elif isinstance(answer, RunUpdate) and answer.provenance:
@@ -68,6 +83,19 @@ class Engine(QObject):
         """The file that has the array at its start."""
         return str(self.client.pool.path(shared.segment))
 
+    def step(self, shared: SharedArray) -> int:
+        """How many values along an axis one has that is in the array: 0 where it has all values of its own."""
+        mirror = self.client.mirror(shared.segment)
+        return 0 if mirror is None else mirror.step
+
+    def look(self, shared: SharedArray) -> None:
+        """A pane shows an array of another machine: enough of it comes for that."""
+        self.client.look(shared.segment)
+
+    def fetch(self, shared: SharedArray) -> None:
+        """Let all values of an array of another machine come."""
+        self.client.whole(shared.segment, lambda come: None)
+
     def hold(self, segment: str) -> None:
         self.client.pool.hold(segment)
 
@@ -77,3 +105,4 @@ class Engine(QObject):
     def close(self) -> None:
         """End the engine's process and release all shared memory."""
         self.client.close()
+        self._asker.close()

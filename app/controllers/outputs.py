@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from app.base.worker import Engine
 from app.models.experiment.session import Session
@@ -12,6 +13,7 @@ from app.models.results.view_data import OutputData
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunUpdate
 from gpu_ops.engine.shared import SharedResult
+from gpu_ops.remote.client import Arrived
 
 
 class Outputs:
@@ -36,6 +38,17 @@ class Outputs:
             for id in ids:
                 self._hold((id, name), shared, origin)
 
+    def take_arrived(self, arrived: Arrived) -> None:
+        """More of a result of another machine is here: show it."""
+        for key, shared in list(self.results.items()):
+            if shared.array.segment == arrived.segment:
+                self._draw(key, shared, self.origins[key])
+
+    def fetch(self) -> None:
+        """Let the values of all results come that are still on other machines."""
+        for shared in self.results.values():
+            self._engine.fetch(shared.array)
+
     def keep(self, ids: Sequence[str]) -> None:
         """Release the outputs of all results but these."""
         for key in [key for key in self.results if key[0] not in ids]:
@@ -50,10 +63,15 @@ class Outputs:
                     self._hold((id, key[1]), shared, self.origins[key])
 
     def _hold(self, key: tuple[str, str], shared: SharedResult, origin: Origin) -> None:
-        self._show(*key, OutputData(shared, self._engine.array(shared.array), origin))
+        self._draw(key, shared, origin)
+        self._engine.look(shared.array)
         # The view has the new array now, and nothing draws from the old segment any more.
         self._drop(key)
         self.results[key], self.origins[key] = shared, origin
+
+    def _draw(self, key: tuple[str, str], shared: SharedResult, origin: Origin) -> None:
+        coarse = replace(origin, step=self._engine.step(shared.array))
+        self._show(*key, OutputData(shared, self._engine.array(shared.array), coarse))
 
     def _drop(self, key: tuple[str, str]) -> None:
         before = self.results.pop(key, None)

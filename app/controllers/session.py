@@ -116,6 +116,8 @@ class SessionController(QObject):
         self.inputs = Inputs(engine, session, self.queue, self)
         self.inputs.message.connect(self.message)
         engine.answered.connect(self._take_answer)
+        engine.arrived.connect(self._take_arrived)
+        self.queue.settled.connect(self._outputs.fetch)
         session.changed.connect(self._changed)
 
     @property
@@ -243,6 +245,7 @@ class SessionController(QObject):
         shared = change.after.input
         assert shared is not None
         array = self._engine.array(shared.array)
+        self._engine.look(shared.array)
         if change.opened:
             self.input_array_changed.emit(array, shared)
             self.inputs.replaced(shared)
@@ -278,6 +281,11 @@ class SessionController(QObject):
     def _take_answer(self, answer: Any) -> None:
         point = self.queue.jobs.get(getattr(answer, "job", 0)) is SWEEP
         (_OF_POINTS if point else _OF_JOBS)[type(answer)](self, answer)
+
+    def _take_arrived(self, arrived: Any) -> None:
+        self._outputs.take_arrived(arrived)
+        if (input := self.session.input) is not None and input.array.segment == arrived.segment:
+            self.stepped_array_changed.emit(self._engine.array(input.array), input)
 
     def _take_ready(self, ready: Ready) -> None:
         self._take_devices(ready.devices)

@@ -13,6 +13,7 @@ from app.base.paths import LAST_SESSION
 from app.models.files.importing import Memory
 from app.models.pictures.display import COLORMAPS
 from gpu_ops.params import Values
+from gpu_ops.remote.destination import location
 
 SCHEMES = ("system", "light", "dark")
 MOST_RECENT = 10
@@ -186,13 +187,33 @@ class Settings:
 
     def add_recent(self, path: str) -> None:
         """Put a file at the top of the recent files."""
-        newest = str(Path(path).absolute())
+        newest = path if location(path) else str(Path(path).absolute())
         with self._changing():
             self._put("files/recent", [newest, *(p for p in self.recent if p != newest)][: self.most_recent])
 
     def clear_recent(self) -> None:
         with self._changing():
             self._put("files/recent", [])
+
+    # Other machines
+
+    @property
+    def hosts(self) -> tuple[tuple[str, str], ...]:
+        """The machines that were used, each with its command there, the newest first."""
+        value = self._get("remote/hosts")
+        lines = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else []
+        pairs = (line.split(" ", 1) for line in lines if isinstance(line, str) and " " in line)
+        return tuple((host, command) for host, command in pairs)
+
+    def add_host(self, host: str, command: str) -> None:
+        """Put a machine at the top of those that were used."""
+        with self._changing():
+            kept = [f"{host} {command}", *(f"{h} {c}" for h, c in self.hosts if h != host)]
+            self._put("remote/hosts", kept[:MOST_RECENT])
+
+    def forget_host(self, host: str) -> None:
+        with self._changing():
+            self._put("remote/hosts", [f"{h} {c}" for h, c in self.hosts if h != host])
 
     # How files are read
 

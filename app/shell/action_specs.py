@@ -9,7 +9,7 @@ from app.models.experiment.experiment_text import command_text, python_text
 from app.shell.action_spec import ActionSpec
 from app.shell.help_specs import HELP
 from app.shell.probe_specs import PROBE
-from app.shell.run_specs import RUN
+from app.shell.run_specs import DEVICES, RUN
 from app.shell.session_specs import SESSION
 from app.shell.view_specs import VIEW
 from app.views.window import handlers
@@ -359,4 +359,4 @@ _EDIT = (
         do=handlers.reset_params,
     ),
 )
-ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *RUN, *VIEW, *PROBE, *HELP)
+ACTIONS: tuple[ActionSpec, ...] = (*_FILE, *_EDIT, *RUN, *DEVICES, *VIEW, *PROBE, *HELP)

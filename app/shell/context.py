@@ -11,6 +11,7 @@ from app.controllers.look import Appearance
 from app.controllers.own_kernel import OwnKernelController
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
+from app.controllers.remotes import RemoteMachines
 from app.controllers.session import SessionController
 from app.controllers.sessions import SessionFiles
 from app.controllers.timeline import TimelineController
@@ -47,6 +48,7 @@ class Context:
     frames: FrameController
     sessions: SessionFiles
     own_kernel: OwnKernelController
+    remotes: RemoteMachines
 
     @property
     def session(self) -> Session:

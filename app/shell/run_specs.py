@@ -7,6 +7,25 @@ from app.models.experiment.refusal import untimed_reason
 from app.shell.action_spec import ActionSpec
 from app.views.window import handlers
 
+DEVICES = (
+    ActionSpec(
+        "add_remote",
+        QT_TRANSLATE_NOOP("Actions", "&Add remote…"),
+        "devices",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Use the GPUs of another machine, which ssh reaches"),
+        do=lambda parts: parts.pages.present("remote"),
+    ),
+    ActionSpec(
+        "leave_remotes",
+        QT_TRANSLATE_NOOP("Actions", "&Disconnect all"),
+        "devices",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "End the engines on other machines"),
+        do=handlers.leave_remotes,
+        able=lambda parts: bool(parts.context.remotes.machines),
+    ),
+)
 RUN = (
     ActionSpec(
         "run",

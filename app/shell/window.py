@@ -110,6 +110,10 @@ class Script(QObject):
 
     def start(self) -> None:
         self._controller.start()
+        if self._args.remote:
+            fault = self._window.context.remotes.add(self._args.remote, self._args.remote_command)
+            if fault:
+                self._controller.message.emit("error", fault, "", "command line")
         sessions = self._window.context.sessions
         if self._args.screenshot:
             for speaker in (self._controller, sessions):

@@ -62,8 +62,12 @@ def is_dark(palette: QPalette) -> bool:
 
 
 def mark_texts(origin: Origin, shape: tuple[int, ...] | None) -> tuple[str, str]:
-    """The marks of a result from a simulated GPU, short and in full; empty for others."""
+    """The marks of a result from a simulated GPU, and of one whose values are still on another machine, short and in
+    full; empty for others."""
     translate = QCoreApplication.translate
+    if origin.step:
+        short = f"1:{number(origin.step)}"
+        return short, translate("Parts", "{scale} · values to come").format(scale=short)
     if not origin.simulated:
         return "", ""
     short = translate("Parts", "simulated")

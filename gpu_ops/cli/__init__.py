@@ -31,10 +31,15 @@ def main(argv: Sequence[str] | None = None, draw: Callable[[Any, str], None] | N
         return BAD_INPUT
 
     def command() -> int:
+        given = list(sys.argv[1:] if argv is None else argv)
+        if given[:1] == ["engine"]:  # at once: a window on another machine waits, and needs no other command
+            from gpu_ops.cli.remote.serving import run
+
+            return run(given[1:])
         with importing():
             from gpu_ops.cli.parser import parse
 
-        args = parse(list(sys.argv[1:] if argv is None else argv))
+        args = parse(given)
         args.draw = draw
         return int(args.command(args))
 

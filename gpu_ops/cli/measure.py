@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import outputs, parts, tables
 from gpu_ops.cli.inputs import check_flags, current_ids, make_experiment, make_job
 from gpu_ops.cli.limits import within_limits
+from gpu_ops.cli.remote import flags
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.offline import OfflineDevice
@@ -36,6 +37,12 @@ from gpu_ops.types import Experiment, Filter, Pick, Variant
 
 def run(args: argparse.Namespace) -> int:
     """Run a filter once per variant, verify, print the errors and save one result."""
+    if (to := flags.destination(args)) is not None:
+        from gpu_ops.cli.remote.running import run_there
+
+        there = run_there(args, to)
+        _print_runs(args, there.experiment, there.rows, outputs.describe(there.runs), there.provenance)
+        return exit_code(there.rows, explicit=bool(args.variant))
     parts.check_frames(args)
     if args.kernel is not None:
         return _run_kernel(args)
@@ -58,10 +65,17 @@ def run(args: argparse.Namespace) -> int:
     return exit_code(rows, explicit=bool(args.variant))
 
 
-def _print_runs(args: argparse.Namespace, experiment: Experiment, rows: Sequence[Row], description: str) -> None:
+def _print_runs(
+    args: argparse.Namespace,
+    experiment: Experiment,
+    rows: Sequence[Row],
+    description: str,
+    where: Mapping[str, Any] | None = None,
+) -> None:
+    """Print the rows, or write them as JSON; `where` is the provenance of runs on another machine."""
     if args.json:
         devices = list(dict.fromkeys(p.device for p in experiment.picks))
-        emit(args.json, Report(machine(devices, with_roofs=False), tuple(rows)).to_json())
+        emit(args.json, Report(where or machine(devices, with_roofs=False), tuple(rows)).to_json())
     if args.json == "-":
         return
     print(title(experiment))

@@ -31,6 +31,7 @@ from gpu_ops.cli.learning import lessons
 from gpu_ops.cli.limits import add_limits
 from gpu_ops.cli.own import check as own_check
 from gpu_ops.cli.own import xray as own_xray
+from gpu_ops.cli.remote import flags as remote_flags
 from gpu_ops.cli.streams import Parser
 from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.compiler import ARCHITECTURES
@@ -120,17 +121,12 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
     _add_input(parser, many=name == "run")
     choose = parser.add_argument_group("what runs")
-    choose.add_argument(
-        "--variant", nargs="+", action="extend", metavar="ID", default=[], help="variants (default: see above)"
-    )
-    choose.add_argument(
-        "--device",
-        nargs="+",
-        action="extend",
-        metavar="DEVICE",
-        default=[],
-        help="cpu, cuda:N (default: all available)",
-    )
+    where = "cpu, cuda:N" + (", gpu-host/cuda:N" if name == "run" else "") + " (default: all available)"
+    named: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+    choose.add_argument("--variant", metavar="ID", help="variants (default: see above)", **named)
+    choose.add_argument("--device", metavar="DEVICE", help=where, **named)
+    if name == "run":
+        remote_flags.add_arguments(choose)
     _add_values(parser, filters)
     parser.add_argument("--json", metavar="FILE", help="write the report here; - for standard output")
     if name == "run":

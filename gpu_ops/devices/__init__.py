@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from gpu_ops.device_names import device_host
 from gpu_ops.devices.cuda.probe import cuda_devices
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.errors import DeviceError, counted, plain
@@ -22,6 +23,8 @@ def open_device(name: str) -> Device:
     if simulated:
         return _simulated(simulated[1])
     match = re.fullmatch(r"cuda(?::(\d+))?", name)
+    if device_host(name):
+        raise DeviceError(f"Device {plain(name, 60)} is on another machine; use it with run, or in the window.")
     if not match:
         raise DeviceError(
             f"There is no device {plain(name, 60)!r}; choose cpu, sim, sim:sm_90 or cuda:N (kernelscope doctor)."

@@ -71,6 +71,7 @@ class SegmentPool:
         self._segments: dict[str, _Segment] = {}
         self._free: dict[str, None] = {}  # in the order in which they became free
         self._listeners: list[Callable[[str], None]] = []
+        self._free_listeners: list[Callable[[str], None]] = []
         # For a pool that is never closed: at its end, or at the interpreter's.
         self._finalizer = weakref.finalize(self, _remove_all, self._segments)
 
@@ -122,6 +123,8 @@ class SegmentPool:
                 raise ValueError(f"segment {name} is released more often than it was acquired")
             segment.holders -= 1
             if segment.holders == 0:
+                for listener in self._free_listeners:
+                    listener(name)
                 self._free[name] = None
                 self._drop_free(self._cache_bytes)
 
@@ -135,10 +138,18 @@ class SegmentPool:
         with self._lock:
             self._listeners.append(listener)
 
+    def watch_free(self, listener: Callable[[str], None]) -> None:
+        """Call `listener(name)` whenever a segment has no holder any more, before it gets other content. The listener
+        must neither wait nor use the pool."""
+        with self._lock:
+            self._free_listeners.append(listener)
+
     def unwatch(self, listener: Callable[[str], None]) -> None:
-        """Undo `watch`."""
-        with self._lock, suppress(ValueError):
-            self._listeners.remove(listener)
+        """Undo `watch` and `watch_free`."""
+        with self._lock:
+            for listeners in (self._listeners, self._free_listeners):
+                with suppress(ValueError):
+                    listeners.remove(listener)
 
     def close(self) -> None:
         """Remove every segment. Arrays over them stay valid. A second call does nothing."""

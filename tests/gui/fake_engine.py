@@ -34,6 +34,9 @@ class FakeEngine(QObject):
     """Loads files in place; everything else waits until the test says that it has ended."""
 
     answered = Signal(object)
+    link_changed = Signal(object)
+    arrived = Signal(object)
+    question = Signal(object)
 
     def __init__(self, parent: None = None, client: None = None, early: None = None) -> None:
         super().__init__()
@@ -79,6 +82,15 @@ class FakeEngine(QObject):
         file = self.folder / shared.segment
         self.arrays[shared.segment].tofile(file)
         return str(file)
+
+    def step(self, shared: SharedArray) -> int:
+        return 0
+
+    def look(self, shared: SharedArray) -> None:
+        pass
+
+    def fetch(self, shared: SharedArray) -> None:
+        pass
 
     def hold(self, segment: str) -> None:
         self.held.append(segment)

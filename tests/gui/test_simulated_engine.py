@@ -68,7 +68,8 @@ def test_a_missing_barrier_is_named_in_the_results_bar(qtbot, window) -> None:
 def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(
     qtbot, window, engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine.client, "_cancel_grace", PATIENCE)  # it stops by itself, however busy the machine is
+    # It stops by itself, however busy the machine is.
+    monkeypatch.setattr(engine.client.local, "_cancel_grace", PATIENCE)
     window.controller.queue._quiet.setInterval(400)  # as in the program: the simulation is under way when times are due
     window.controller.session.set_picks(("serial", "naive"))
     settle(qtbot, window.controller, lambda: window.controller.open_sample("camera"))

@@ -353,7 +353,7 @@ class Session(QObject):
         """Set the devices that run kernels, the best first. The best is selected if the present one is gone, and its
         variants are added to a choice that the user has not changed."""
         self.devices = names
-        still_there = self.device in names or (self.simulated and "sim" in names)  # sim:sm_90 has the sort of sim
+        still_there = self.device in names or self.device.partition(":")[0] in names  # sim:sm_90 has the sort of sim
         if names and not still_there:
             with self._changing():
                 if self._choice == self._default(self.filter):

@@ -15,7 +15,8 @@ class Origin:
     where a part by itself gives other values than the whole would. `subject` is the run that made the result; an input
     has none. `part` is where the part of the input that was run begins and ends along each axis, () for all of it; a
     result of a part that has no place in the input, such as a spectrum or a histogram, has no `start`. `extent` is that
-    of the whole input, of such a result as well."""
+    of the whole input, of such a result as well. While the values of another machine's result are still to come, one
+    value is the mean of `step` along each axis; else that is 0."""
 
     simulated: bool = False
     start: tuple[int, ...] = ()
@@ -24,6 +25,7 @@ class Origin:
     subject: Subject | None = None
     part: Spans = ()
     extent: tuple[int, ...] = ()
+    step: int = 0
 
     @property
     def loose(self) -> Origin:

@@ -32,6 +32,7 @@ from app.views.parts import Combo, MarkChip
 from app.views.scrolled import Squeezed
 from app.views.upright import Upright
 from gpu_ops import FILTERS
+from gpu_ops.device_names import device_host
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.types import Filter, Variant
 
@@ -202,7 +203,8 @@ class ExperimentPanel(QWidget):
         if not status.available:
             return self.tr("{name} (not available)").format(name=status.name)
         if status.kind == "sim":
-            return status.model.partition(" (")[0]
+            model, host = status.model.partition(" (")[0], device_host(status.name)
+            return self.tr("{host}: {device}").format(host=host, device=model) if host else model
         return f"{status.name}  {status.model}"
 
     def _show_figures(self, shared: Any) -> None:

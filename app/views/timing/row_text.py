@@ -13,7 +13,7 @@ from app.models.results.results import Results
 from app.models.results.row_differences import settings_text
 from app.models.results.rungs import counted_ids, rung_lines
 from gpu_ops.counters import FIGURES
-from gpu_ops.device_names import device_kind, device_place, is_simulated
+from gpu_ops.device_names import device_host, device_kind, device_place, is_simulated, on_host
 from gpu_ops.report.bounds import bound_note, bound_text
 from gpu_ops.report.changes import Change, change
 from gpu_ops.report.rows import Row
@@ -37,7 +37,9 @@ def clock_name(clock: str, mode: str = "") -> str:
 
 
 def device_name(device: str) -> str:
-    """The name of a device: CPU, GPU 0, simulated GPU."""
+    """The name of a device: CPU, GPU 0, simulated GPU, GPU 0 on gpu-host."""
+    if (host := device_host(device)) != "":
+        return translate("Rows", "{device} on {host}").format(device=device_name(on_host("", device)), host=host)
     if device == "cpu":
         return translate("Rows", "CPU")
     kind, place = device_kind(device), device_place(device)

@@ -291,6 +291,12 @@ def show_diagnostics(parts: WindowParts, log: bool = False) -> None:
     parts.context.controller.ask_doctor()
 
 
+def leave_remotes(parts: WindowParts) -> None:
+    """End the engines on other machines."""
+    for label in list(parts.context.remotes.machines):
+        parts.context.remotes.leave(label)
+
+
 def open_guide(parts: WindowParts, name: str, anchor: str) -> None:
     """Show the guide at a heading."""
     from app.views.dialogs.guide_page import GuidePage  # the page is created at first use

@@ -20,6 +20,7 @@ from app.controllers.playback import Playback
 from app.controllers.recorded import SUBJECT as RECORDED
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.refusal import InputRefusal
+from app.controllers.remotes import RemoteMachines
 from app.controllers.session import SessionController
 from app.controllers.sessions import SessionFiles
 from app.controllers.timeline import TimelineController
@@ -41,6 +42,7 @@ from app.views.dialogs.import_dialog import ImportDialog
 from app.views.dialogs.page_window import Pages
 from app.views.dialogs.preferences import PreferencesPage, apply_preferences
 from app.views.dialogs.recent_menu import RecentMenu
+from app.views.dialogs.remote_page import RemotePage
 from app.views.dialogs.shortcuts import ShortcutsPage
 from app.views.pictures.clipboard import PasteFile
 from app.views.pictures.frame_bar import FrameBar
@@ -117,6 +119,7 @@ class MainWindow(QMainWindow):
             FrameController(controller, self),
             SessionFiles(controller, settings, self),
             OwnKernelController(controller, self),
+            RemoteMachines(controller.queue.engine, settings, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -128,8 +131,7 @@ class MainWindow(QMainWindow):
         self.parts = self._make_parts()
         self.actions_by_id = self.parts.actions
         WindowActions(self.parts)
-        self.context_menus = ContextMenus(self.parts)
-        self.notes = Notes(self.stack, context.session, context.results)
+        self.context_menus, self.notes = ContextMenus(self.parts), Notes(self.stack, context.session, context.results)
         self.status = StatusLine(self.statusBar(), context.results, self.parts.actions["cancel"])
         apply_preferences(context)
         self._listen()
@@ -195,9 +197,10 @@ class MainWindow(QMainWindow):
             "layouts": self._layouts_page,
             "shortcuts": lambda: ShortcutsPage(actions),
             "diagnostics": lambda: DiagnosticsPage(context.log),
+            "remote": lambda: RemotePage(context.remotes),
             "preferences": lambda: PreferencesPage(context, actions, recent),
         }
-        pages, catalogue = Pages(self, makers, {"preferences"}), Catalogue(context.session, self)
+        pages, catalogue = Pages(self, makers, {"preferences", "remote"}), Catalogue(context.session, self)
         guide = GuideCatalogue(lambda name, anchor: open_guide(self.parts, name, anchor), self)
         palette, pasted = CommandPalette(self), PasteFile()
         parts = pages, actions, menus, recent, catalogue, guide, palette, pasted, self.probing.probe, self.full_screen
@@ -249,7 +252,7 @@ class MainWindow(QMainWindow):
         self.refusal = InputRefusal(controller, self)
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
-        for speaker in (controller, context.playback, context.frames):
+        for speaker in (controller, context.playback, context.frames, context.remotes):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
         context.recorded.missing.connect(self._show_nearest)

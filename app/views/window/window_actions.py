@@ -26,6 +26,8 @@ class WindowActions(QObject):
         toolbar = QToolBar(self.tr("Main"), parts.window)
         fill_toolbar(toolbar, parts.actions)
         parts.window.addToolBar(toolbar)
+        parts.context.remotes.asked.connect(lambda: parts.pages.present("remote"))
+        parts.context.remotes.changed.connect(self.refresh)
         for spec in ACTIONS:
             self._join(spec, parts.actions[spec.id])
         for sample in SAMPLES:

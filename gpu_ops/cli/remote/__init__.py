@@ -1,0 +1,1 @@
+"""Commands on another machine, and the engine that serves them there."""

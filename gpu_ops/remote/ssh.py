@@ -1,0 +1,163 @@
+"""Reaching an engine on another machine by the system's ssh, with its configuration, keys and jump hosts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import IO, Any
+
+from gpu_ops.engine.messages import PROTOCOL
+from gpu_ops.errors import DeviceError, plain
+from gpu_ops.remote.destination import Destination
+from gpu_ops.remote.host import MAGIC
+from gpu_ops.remote.line import Connection, read_hello
+from gpu_ops.remote.wire import HELLO, Decoder, WireError, headed
+from gpu_ops.version import __version__
+
+MOST_BANNER = 1 << 20
+"""The most bytes that a login shell may print before the engine speaks."""
+START = 90.0
+"""Seconds for a connection, a question of ssh included."""
+
+
+class Refused(DeviceError):
+    """A connection that will fail again in the same way."""
+
+
+@dataclass(eq=False)
+class Reached:
+    """A connection to an engine that has said hello."""
+
+    connection: Connection
+    decoder: Decoder
+    hello: Mapping[str, Any]
+
+    @property
+    def begun(self) -> bool:
+        """Whether the engine there has served this session before."""
+        return bool(self.hello.get("begun"))
+
+
+def reach(to: Destination, session: str, seen: int, asking: Mapping[str, str] | None = None) -> Reached:
+    """Start ssh and greet the engine; `seen` frames have come from it before. `asking` are the variables of a program
+    that asks the questions of ssh. Raises Refused, or DeviceError for a failure that may pass."""
+    try:
+        process = subprocess.Popen(
+            to.ssh(session),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **(asking or {})},
+            start_new_session=True,  # Ctrl+C stops a job, not the connection
+        )
+    except OSError as error:
+        raise Refused(f"ssh cannot be started ({error.strerror}); install OpenSSH's client.") from None
+    assert process.stdin and process.stdout and process.stderr
+    said = _Said(process.stderr)
+    connection = Connection(
+        process.stdout.fileno(), process.stdin.fileno(), lambda: _end(process), lambda: _close(process)
+    )
+    alarm = threading.Timer(START, process.kill)
+    alarm.daemon = True
+    alarm.start()
+    try:
+        decoder = _skip_banner(connection)
+        connection.write(headed(HELLO, version=__version__, protocol=PROTOCOL, seen=seen).bytes())
+        hello = read_hello(connection, decoder).content()
+    except (WireError, OSError) as error:
+        _end(process)
+        code = process.wait()
+        _close(process)
+        raise _explained(to, code, said.text(), error) from None
+    finally:
+        alarm.cancel()
+    theirs = hello.get("version"), hello.get("protocol")
+    if theirs != (__version__, PROTOCOL):
+        _end(process)
+        _close(process)
+        raise Refused(_other_version(to, *theirs))
+    return Reached(connection, decoder, hello)
+
+
+def _other_version(to: Destination, version: Any, protocol: Any) -> str:
+    ours, theirs = f"{__version__} (protocol {PROTOCOL})", f"{plain(version, 30)} (protocol {plain(protocol, 10)})"
+    return (
+        f"{to.label} has Kernelscope {theirs} and this machine {ours}; install the same version on both, such as: "
+        f"ssh {to.host} pip install kernelscope=={__version__}"
+    )
+
+
+def _skip_banner(connection: Connection) -> Decoder:
+    """Read to the end of the magic line. Raises WireError if it does not come."""
+    seen, mark = b"", MAGIC + b"\n"
+    while mark not in seen:
+        data = connection.read()
+        if not data or len(seen) > MOST_BANNER:
+            raise WireError("it said no hello")
+        seen += data
+    return Decoder(bytearray(seen.partition(mark)[2]))
+
+
+class _Said:
+    """The last lines that ssh and the engine there print to standard error."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._lines: deque[str] = deque(maxlen=40)
+        self._thread = threading.Thread(target=self._read, args=(stream,), name="ssh-errors", daemon=True)
+        self._thread.start()
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with suppress(OSError, ValueError), stream:
+            while line := stream.readline(1000):
+                self._lines.append(line.decode(errors="replace").strip())
+
+    def text(self) -> str:
+        self._thread.join(1.0)
+        return "\n".join(line for line in list(self._lines) if line)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End ssh; the engine there notices."""
+    with suppress(OSError):
+        process.kill()
+
+
+def _close(process: subprocess.Popen[bytes]) -> None:
+    """Release what is left of an ended ssh."""
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
+
+
+FAULTS = (
+    ("host key verification failed", "its host key is not known or has changed; connect once with: ssh {host}"),
+    ("permission denied", "it does not let you in; check the user, and your key or password with: ssh {host}"),
+    ("could not resolve", "there is no machine of that name; check it with: ssh {host}"),
+    ("no module named", "its Kernelscope is incomplete; install it there: ssh {host} pip install kernelscope"),
+    ("invalid choice: 'engine'", "its Kernelscope is too old; update it there: ssh {host} pip install -U kernelscope"),
+    ("bad interpreter", "the Python of its Kernelscope is gone; install both there anew"),
+)
+"""What ssh or the other side print, in lower case, and what it means. These do not pass by themselves."""
+
+
+def _explained(to: Destination, code: int, said: str, error: Exception) -> DeviceError:
+    """Why there is no engine, in one sentence with the next step."""
+    for sign, meaning in FAULTS:
+        if sign in said.lower():
+            return Refused(f"{to.label} cannot be used: {meaning.format(host=to.host)}.")
+    if code in (126, 127) or "not found" in said.lower():
+        program = to.command.split()[0]
+        return Refused(
+            f"{to.label} has no {plain(program, 60)!r}; install Kernelscope there, or name the command there "
+            f"(--remote-command PATH; found by: ssh {to.host} which kernelscope)."
+        )
+    last = plain(said.splitlines()[-1], 160) if said else str(error)
+    sentence = f"{to.label} cannot be reached: {last.rstrip('.')}; try: ssh {to.host}"
+    return DeviceError(sentence) if code == 255 or code < 0 else Refused(sentence)

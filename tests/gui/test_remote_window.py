@@ -1,0 +1,160 @@
+"""Machines that ssh reaches, in the window: added, asked about, used, lost and left, over a fake ssh."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from fake_engine import FakeEngine, make
+from live import PATIENCE, live_window, real_engine, settle
+from PySide6.QtCore import QObject, Signal
+from remote_machines import THERE, own_folders
+
+from app.controllers.remotes import RemoteMachines
+from app.models.experiment.slot import RowSlot
+from app.models.results.origin import Origin
+from app.models.settings import Settings
+from app.views.parts import mark_texts
+from gpu_ops import device_statuses
+from gpu_ops.remote.asking import Question
+from gpu_ops.remote.client import LinkState
+
+__all__ = ["own_folders"]
+REASON = next(s.reason for s in device_statuses() if s.kind == "sim")
+pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
+NEEDS_SIM = pytest.mark.skipif(bool(REASON), reason=REASON or "the simulated GPU is there")
+
+
+class FakeClient:
+    def __init__(self) -> None:
+        self.added: list = []
+        self.removed: list[str] = []
+
+    def add(self, to) -> None:
+        self.added.append(to)
+
+    def remove(self, label: str) -> None:
+        self.removed.append(label)
+
+
+@pytest.fixture
+def window(qtbot):
+    engine = FakeEngine()
+    engine.client = FakeClient()
+    return make(qtbot, engine)
+
+
+def _page(window):
+    window.actions_by_id["add_remote"].trigger()
+    return window.parts.pages["remote"].page
+
+
+def test_a_machine_is_added_and_its_state_is_shown(qtbot, window) -> None:
+    page, remotes = _page(window), window.context.remotes
+    assert not page.connect_button.isEnabled()
+    page.host.setText("me@gpu-host")
+    page.connect_button.click()
+    (to,) = window.context.remotes._engine.client.added
+    assert to.host == "me@gpu-host" and page.host.text() == ""
+    row = page.rows["gpu-host"]
+    assert row.state.text() == "me@gpu-host: connecting…" and row.again.isHidden()
+    for stage, words in (("ready", "connected"), ("lost", "the connection is lost; connecting again…")):
+        remotes._engine.link_changed.emit(LinkState("gpu-host", stage))
+        assert row.state.text() == f"me@gpu-host: {words}"
+    assert any("is being made again" in r.message.text for r in window.messages.rows if r.message)
+    remotes._engine.link_changed.emit(LinkState("gpu-host", "failed", "gpu-host is off; switch it on."))
+    assert row.state.text() == "gpu-host is off; switch it on." and not row.again.isHidden()
+    assert [r.message.text for r in window.messages.rows if r.message] == ["gpu-host is off; switch it on."]
+    row.leave.click()
+    assert "gpu-host" not in page.rows and window.context.remotes._engine.client.removed == ["gpu-host"]
+    assert not window.actions_by_id["leave_remotes"].isEnabled()
+
+
+@pytest.mark.parametrize("host", ["-oProxyCommand=x", "a b"])
+def test_a_host_that_is_none_says_why(window, host: str) -> None:
+    page = _page(window)
+    page.host.setText(host)
+    page.connect_button.click()
+    assert "no machine for ssh" in page.reason.text() and not page.rows
+    page.host.setText("gpu")
+    assert not page.reason.isVisible()
+
+
+def test_a_host_key_and_a_password_are_asked_for(window) -> None:
+    page, answers = _page(window), []
+    page.host.setText("gpu-host")
+    page.connect_button.click()
+    row, engine = page.rows["gpu-host"], window.context.remotes._engine
+    engine.question.emit(Question("gpu-host", "Is it right (yes/no)? ", True, answers.append))
+    assert row.question.text() == "Is it right (yes/no)?" and row.secret.isHidden()
+    assert row.state.text() == "gpu-host: ssh asks"
+    row.accept.click()
+    engine.question.emit(Question("gpu-host", "me@gpu-host's password: ", False, answers.append))
+    assert not row.secret.isHidden() and row.secret.echoMode() == row.secret.EchoMode.Password
+    row.secret.setText("sesame")
+    row.accept.click()
+    assert answers == ["yes", "sesame"] and row.secret.text() == "" and row.question.text() == ""
+    engine.question.emit(Question("gpu-host", "password: ", False, answers.append))
+    row.refuse.click()
+    assert answers[2:] == [None]
+    engine.question.emit(Question("gpu-host", "password: ", False, answers.append))
+    engine.link_changed.emit(LinkState("gpu-host", "failed", "x"))  # ssh has ended
+    assert answers[3:] == [None] and row._asks.isHidden()
+    engine.question.emit(Question("elsewhere", "password: ", False, answers.append))
+    assert answers[4:] == [None]
+
+
+def test_hosts_are_remembered(tmp_path) -> None:
+    class Signals(QObject):
+        link_changed, question = Signal(object), Signal(object)
+
+    engine = Signals()
+    engine.client = FakeClient()
+    path = tmp_path / "window.ini"
+    remotes = RemoteMachines(engine, Settings(path))
+    remotes.add("a@one")
+    remotes.add("two", "~/lab/bin/kernelscope --x")
+    remotes.add("a@one")
+    again = RemoteMachines(engine, Settings(path))
+    assert again.remembered == (("a@one", "kernelscope"), ("two", "~/lab/bin/kernelscope --x"))
+    again.forget("two")
+    assert Settings(path).hosts == (("a@one", "kernelscope"),)
+
+
+@NEEDS_SIM
+def test_kernels_run_there_and_all_else_goes_on(qtbot, own_folders, tmp_path) -> None:
+    values = np.random.default_rng(3).integers(0, 200, (500, 600)).astype(np.uint8)
+    np.save(tmp_path / "noise.npy", values)
+    with real_engine() as engine, live_window(qtbot, engine, "sim", ("scipy", "constant")) as window:
+        controller, remotes = window.controller, window.context.remotes
+        settle(qtbot, controller, lambda: window.files.open_path(str(tmp_path / "noise.npy"), {}))
+        assert remotes.add("me@gpu-host", THERE) == ""
+        qtbot.waitUntil(lambda: "gpu-host/sim" in controller.session.devices, timeout=PATIENCE)
+        assert controller.session.device == "sim"  # until a person chooses
+        settle(qtbot, controller, lambda: controller.session.set_device("gpu-host/sim"))
+        entry = controller.results.entry(RowSlot("constant", "gpu-host/sim"))
+        assert entry.ok and entry.row.device == "gpu-host/sim"
+        arrays = [window.panes.pane(v).layer.pyramid.array for v in ("scipy", "constant")]
+        qtbot.waitUntil(lambda: np.array_equal(*arrays))  # its values have come
+        assert controller.results.provenance["hosts"]["gpu-host"]["remote"] == "gpu-host"
+        settle(qtbot, controller, lambda: window.files.open_path(f"gpu-host:{tmp_path / 'noise.npy'}", {}))
+        assert controller.session.input.origin["path"] == f"gpu-host:{tmp_path / 'noise.npy'}"
+        qtbot.waitUntil(lambda: np.array_equal(window.panes.pane("input").layer.pyramid.array, values))
+        engine.client._remotes["gpu-host"]._line.drop()
+        settle(qtbot, controller, lambda: controller.session.set_params({"window": 5, "border": "reflect"}))
+        assert controller.results.entry(RowSlot("constant", "gpu-host/sim")).ok
+        settle(qtbot, controller, lambda: remotes.leave("gpu-host"))
+        assert controller.session.device == "sim" and controller.results.entry(RowSlot("constant", "sim")).ok
+
+
+@NEEDS_SIM
+def test_a_file_of_a_machine_that_is_not_there_says_so(qtbot, own_folders) -> None:
+    with real_engine() as engine, live_window(qtbot, engine, "sim", ("scipy",)) as window:
+        window.files.open_path("gpu-host:data/a.npy", {})
+        qtbot.waitUntil(
+            lambda: any("gpu-host is not connected" in r.message.text for r in window.messages.rows if r.message)
+        )
+
+
+def test_a_result_whose_values_are_to_come_is_marked(qapp) -> None:
+    assert mark_texts(Origin(step=11), None) == ("1:11", "1:11 · values to come")
+    assert mark_texts(Origin(), None) == ("", "")

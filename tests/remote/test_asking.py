@@ -1,0 +1,101 @@
+"""What ssh asks – an unknown host key, a passphrase – is asked by the window, with a real ssh."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from gpu_ops.engine.messages import Ready
+from gpu_ops.engine.segments import SegmentPool
+from gpu_ops.remote.asking import Asker, Question, main
+from gpu_ops.remote.client import LinkState, RemoteClient
+from gpu_ops.remote.destination import Destination
+
+
+class Answers:
+    """Answers questions in order, and keeps them."""
+
+    def __init__(self, *texts: str | None) -> None:
+        self.texts, self.asked = list(texts), list[Question]()
+
+    def __call__(self, question: Question) -> None:
+        self.asked.append(question)
+        question.answer(self.texts.pop(0) if self.texts else None)
+
+
+@pytest.fixture
+def asking(real: Destination, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Destination]:
+    """A machine with an unknown host key, and a key of the user with a passphrase."""
+    config = tmp_path / "ssh_config"
+    config.write_text(config.read_text().replace("accept-new", "ask"))
+    change = ["ssh-keygen", "-q", "-p", "-P", "", "-N", "open sesame", "-f", str(tmp_path / "user")]
+    subprocess.run(change, check=True, stdout=subprocess.DEVNULL)
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+    yield real
+
+
+def _connect(to: Destination, answers: Answers) -> list[Any]:
+    """What a client says until it is ready or has failed."""
+    pool, said, asker = SegmentPool(), SimpleQueue[Any](), Asker(answers)
+    client = RemoteClient(to, said.put, pool, asker.variables(to.label))
+    try:
+        client.start()
+        found = []
+        while not found or not (isinstance(found[-1], Ready) or getattr(found[-1], "stage", "") == "failed"):
+            found.append(said.get(timeout=60))
+        return found
+    finally:
+        client.close()
+        asker.close()
+        pool.close()
+
+
+def test_a_host_key_and_a_passphrase_are_asked_for(asking: Destination, tmp_path: Path) -> None:
+    answers = Answers("yes", "open sesame")
+    assert isinstance(_connect(asking, answers)[-1], Ready)
+    key, secret = answers.asked
+    assert key.confirmation and "authenticity of host" in key.text and key.host == "gpu-host"
+    assert not secret.confirmation and "passphrase" in secret.text.lower()
+    assert (tmp_path / "known").read_text()  # ssh remembers the key by itself
+    again = Answers("open sesame")
+    assert isinstance(_connect(asking, again)[-1], Ready) and len(again.asked) == 1
+
+
+def test_a_refused_host_key_says_what_to_do(asking: Destination) -> None:
+    failed = _connect(asking, Answers(None))[-1]
+    assert isinstance(failed, LinkState) and "its host key is not known" in failed.sentence
+
+
+def test_a_wrong_passphrase_says_what_to_do(asking: Destination) -> None:
+    failed = _connect(asking, Answers("yes", "no", "no", "no"))[-1]
+    assert isinstance(failed, LinkState) and "does not let you in" in failed.sentence
+
+
+def test_only_this_user_can_answer() -> None:
+    asker = Asker(lambda question: question.answer("x"))
+    variables = asker.variables("h")
+    folder = Path(variables["SSH_ASKPASS"]).parent
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    asker.close()
+    assert not folder.exists()
+
+
+def test_without_a_window_a_question_is_refused(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setitem(os.environ, "KERNELSCOPE_ASK", "/nonexistent/socket")
+    assert main(["password: "]) == 1 and capsys.readouterr().out == ""
+
+
+def test_an_answer_is_printed_for_ssh(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    asker = Asker(lambda question: question.answer(f"{question.host} {question.text} {question.confirmation}"))
+    for name, value in asker.variables("gpu-host").items():
+        monkeypatch.setenv(name, value)
+    assert main(["ok (yes/no)?"]) == 0
+    assert capsys.readouterr().out == "gpu-host ok (yes/no)? True\n"
+    asker.close()
