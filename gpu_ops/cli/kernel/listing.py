@@ -41,17 +41,17 @@ def listing(kernel: KernelXRay, kind: str) -> str:
         heading = f"{kernel.name}: PTX for {code.architecture}"
         lines = list(_headed(((line.places, f"{line.row:>6}  {line.text}") for line in code.ptx), sources))
         return "\n".join([heading, *lines])
-    most = max((line.live.get("GPR", 0) for line in code.sass), default=0)
-    heading = f"{kernel.name}: machine code for {code.architecture}, {counted(len(code.sass), 'instruction')}"
+    most = max((line.live.get("GPR", 0) for line in code.listed), default=0)
+    heading = f"{kernel.name}: machine code for {code.architecture}, {counted(len(code.listed), 'instruction')}"
     heading += f", at most {counted(most, 'live register')}"
     return "\n".join([heading, *_sass(code, sources), LEGEND])
 
 
 def _sass(code: KernelCode, sources: Mapping[str, Sequence[str]]) -> list[str]:
     places, titles = code.places(), ["address", "stall", "barriers", "live", "instruction"]
-    rows = align([titles, *(_cells(line) for line in code.sass)], frozenset({0, 1, 3})).splitlines()
-    found = ((places.get(line.ptx, ()), row) for line, row in zip(code.sass, rows[-len(code.sass) :], strict=True))
-    return [*rows[: -len(code.sass)], *_headed(found, sources)]
+    rows = align([titles, *(_cells(line) for line in code.listed)], frozenset({0, 1, 3})).splitlines()
+    found = ((places.get(line.ptx, ()), row) for line, row in zip(code.listed, rows[-len(code.listed) :], strict=True))
+    return [*rows[: -len(code.listed)], *_headed(found, sources)]
 
 
 def _cells(line: SassLine) -> list[str]:
