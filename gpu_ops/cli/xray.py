@@ -12,6 +12,7 @@ from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import streams
 from gpu_ops.cli.inputs import check_flags, checked_values, current_ids, read_input
 from gpu_ops.cli.kernel.listing import listing
+from gpu_ops.cli.kernel.predict import predicted, prediction_json, prediction_text
 from gpu_ops.cli.kernel.profile import profiles_text
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
@@ -24,6 +25,7 @@ from gpu_ops.devices.nvrtc import supported_architectures
 from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, shortened
 from gpu_ops.explaining.comparison import sentences_json, side_by_side
 from gpu_ops.explaining.machine_code import counted_as
+from gpu_ops.explaining.prediction.gpus import find_gpu
 from gpu_ops.explaining.profiler.comparing import KernelProfile, compare_with_profile, profile_dict
 from gpu_ops.explaining.sentences import Sentence, compare, explain, number
 from gpu_ops.explaining.source_files import FileXRay
@@ -63,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     wanted = conditions(args.gate) if args.gate else ()
     if args.gpu not in supported_architectures():
         raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
+    gpus = [find_gpu(name) for name in args.predict]
     whole = read_input(args)
     filter = FILTERS.find(args.filter, whole.kind)
     check_type(filter, whole)
@@ -86,23 +89,27 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(["findings", *(f"  {f.severity}: {shortened(own(f))}" for f in error.findings)]))
         streams.say(error)
         return WRONG
+    predictions = [(gpu, predicted(args, filter, variants, whole, gpu)) for gpu in gpus]
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
     profiles = compare_with_profile(rays[0], args.ncu) if args.ncu else []
     if args.json:
-        emit(args.json, _json(rays, sentences, note, profiles, bool(args.show)))
+        times = [prediction_json(args, filter, whole, each, gpu) for gpu, each in predictions]
+        emit(args.json, _json(rays, sentences, note, profiles, bool(args.show), times))
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
-        if args.ncu:
-            print(own(profiles_text(rays[0], profiles)))
-        elif len(rays) == 2:
-            print(own(_comparison(rays[0], rays[1], sentences)))
-        else:
-            print(own(single(rays[0], sentences, args.show)))
+        shown = profiles_text(rays[0], profiles) if args.ncu else ""
+        print(own(shown or _text(rays, sentences, args.show)))
+        for gpu, each in predictions:
+            print(f"\n{prediction_text(filter.id, whole, each, gpu)}")
     shipped = (variants[-1].kernels or ("",))[0]
     lines = reports(rays[-1], wanted, shipped, args.kernel or shipped)
     for line in lines:
         print(line, file=sys.stderr)
     return WRONG if lines or any(x.faulty for x in rays) else FINE
+
+
+def _text(rays: Sequence[XRay], sentences: Sequence[Sentence], show: str | None) -> str:
+    return _comparison(rays[0], rays[1], sentences) if len(rays) == 2 else single(rays[0], sentences, show)
 
 
 def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
@@ -149,18 +156,20 @@ def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
 
 
 def _json(
-    rays: Sequence[XRay], sentences: list[Sentence], note: str, profiles: Sequence[KernelProfile], show: bool
+    rays: Sequence[XRay],
+    sentences: list[Sentence],
+    note: str,
+    profiles: Sequence[KernelProfile],
+    show: bool,
+    predictions: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
+    about = {"note": note, "sentences": sentences_json(sentences)}
+    about |= {"predictions": list(predictions)} if predictions else {}
     if len(rays) == 1:
         more = {"profiles": profile_dict(profiles)} if profiles else {}
-        return {
-            **as_dict(rays[0], show),
-            "note": note,
-            "sentences": sentences_json(sentences),
-            **more,
-        }
+        return {**as_dict(rays[0], show), **about, **more}
     parts = {name: as_dict(x, False) for name, x in zip(("before", "after"), rays, strict=True)}
-    return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": sentences_json(sentences)}
+    return {"schema": parts["before"]["schema"], **parts, **about}
 
 
 def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:

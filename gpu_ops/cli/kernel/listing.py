@@ -10,6 +10,7 @@ from gpu_ops.cli.tables import align
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.errors import counted, shortened
 from gpu_ops.explaining.machine_code import KernelCode, Place, barrier_text
+from gpu_ops.explaining.prediction.gpus import GPUS
 from gpu_ops.explaining.xray import KernelXRay
 
 SHOWN = ("ptx", "sass")
@@ -23,11 +24,13 @@ LEGEND = """\
 
 
 def add_show(group: argparse._ArgumentGroup) -> None:
-    """The flags that ask for code and for a profile."""
+    """The flags that ask for code, for a profile and for predicted times."""
     help = "the code of the kernel instead of its counters: PTX, or machine code (SASS)"
     group.add_argument("--show", choices=SHOWN, help=help)
     profile = "a report of Nsight Compute to compare with, line by line: a .ncu-rep, or the output of ncu --csv"
     group.add_argument("--ncu", metavar="FILE", help=profile)
+    times = f"also the times of the whole input on these GPUs: {', '.join(GPUS)}"
+    group.add_argument("--predict", nargs="+", action="extend", default=[], metavar="GPU", help=times)
 
 
 def listing(kernel: KernelXRay, kind: str) -> str:

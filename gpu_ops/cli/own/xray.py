@@ -60,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
         raise ParamError("--gate needs the counters of a simulated GPU; leave --device out.")
     if args.ncu:
         raise ParamError("--ncu compares with a kernel of a filter; name the filter and its variant instead of a file.")
+    if args.predict:
+        raise ParamError("--predict is for a kernel of a filter; name the filter and its variant instead of a file.")
     if args.show and args.device != "sim":
         raise ParamError(f"--show {args.show} needs a simulated GPU; leave --device out, and name the GPU by --gpu.")
     try:

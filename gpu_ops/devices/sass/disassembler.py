@@ -64,7 +64,7 @@ def live_registers(compiled: Compiled, symbol: str) -> dict[int, dict[str, int]]
 
 
 def _read(compiled: Compiled, flags: tuple[str, ...], read: Callable[[str, str], Any]) -> dict[str, Any]:
-    """What nvdisasm prints about each kernel of a cubin: one run for all of them, and none for a cubin that is known."""
+    """What nvdisasm prints about each kernel of a cubin: one run for all of them, none for a known cubin."""
     if not compiled.cubin:
         why = reason() or "The assembler did not run."
         raise DeviceError(f"There is no machine code of {compiled.source}. {why}")

@@ -66,13 +66,15 @@ INTERVAL = 1.264
 
 @dataclass(frozen=True)
 class Prediction:
-    """A predicted time in seconds, `low` to `high`, and the seconds that each limit alone would take. `unknown` says
-    why there is no interval."""
+    """A predicted time in seconds, `low` to `high`, and the seconds that each limit alone would take. `shares` are the
+    seconds of the predicted time that each limit brings; their sum is the time. `unknown` says why there is no
+    interval."""
 
     gpu: Gpu
     seconds: float
     terms: Mapping[Limit, float] = field(default_factory=dict)
     unknown: str = ""
+    shares: Mapping[Limit, float] = field(default_factory=dict)
 
     @property
     def low(self) -> float:
@@ -94,6 +96,7 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
     """The time of all launches of a plan, one after the other, as its kernels are timed in a stream."""
     total, unknown = 0.0, ""
     terms: dict[Limit, float] = dict.fromkeys(LIMITS, 0.0)
+    shares = dict(terms)
     for number, launch in enumerate(launches):
         start = fit.first if not number else fit.early if launch.early else fit.next
         if not launch.blocks:
@@ -103,10 +106,11 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
             own = _terms(launch, gpu, fit, number > 0)
         unknown = unknown or _unknown(launch)
         total += start + _together(own, fit.overlap)
-        terms["launches"] += start
-        for name, seconds in own.items():
-            terms[name] += seconds
-    return Prediction(gpu, total, terms, unknown)
+        for sums, parts in ((terms, own), (shares, _shares(own, fit.overlap))):
+            sums["launches"] += start
+            for name, seconds in parts.items():
+                sums[name] += seconds
+    return Prediction(gpu, total, terms, unknown, shares)
 
 
 def _unknown(launch: LaunchCounts) -> str:
@@ -127,6 +131,17 @@ def _together(terms: Mapping[Limit, float], overlap: float) -> float:
     parts = [stream, *(t for name, t in terms.items() if name not in ("memory", "L2"))]
     most = max(parts)
     return most * sum((t / most) ** overlap for t in parts) ** (1 / overlap) if most else 0.0
+
+
+def _shares(terms: Mapping[Limit, float], overlap: float) -> dict[Limit, float]:
+    """What each part brings of the time of all together: its time, times how much the whole grows with it. By Euler's
+    theorem these add up to the whole, which grows as all of them do. Of the stream, the slower part brings all."""
+    slower: Limit = "L2" if terms.get("L2", 0.0) > terms["memory"] else "memory"
+    parts = {name: t for name, t in terms.items() if name == slower or name not in ("memory", "L2")}
+    most = max(parts.values())
+    weights = {name: (t / most) ** overlap if most else 0.0 for name, t in parts.items()}
+    whole = _together(terms, overlap)
+    return {name: whole * weight / sum(weights.values()) if most else 0.0 for name, weight in weights.items()}
 
 
 def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit, follows: bool) -> dict[Limit, float]:
