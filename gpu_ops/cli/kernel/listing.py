@@ -24,11 +24,13 @@ LEGEND = """\
 
 
 def add_show(group: argparse._ArgumentGroup) -> None:
-    """The flags that ask for code, for a profile and for predicted times."""
+    """The flags that ask for code, for a profile, for cliffs and for predicted times."""
     help = "the code of the kernel instead of its counters: PTX, or machine code (SASS)"
     group.add_argument("--show", choices=SHOWN, help=help)
     profile = "a report of Nsight Compute to compare with, line by line: a .ncu-rep, or the output of ncu --csv"
     group.add_argument("--ncu", metavar="FILE", help=profile)
+    cliffs = "also the next steps of the occupancy on each GPU, and a layout of shared memory without bank conflicts"
+    group.add_argument("--cliffs", action="store_true", help=cliffs)
     times = f"also the times of the whole input on these GPUs: {', '.join(GPUS)}"
     group.add_argument("--predict", nargs="+", action="extend", default=[], metavar="GPU", help=times)
 

@@ -19,8 +19,8 @@ _OWN = re.compile(r"\b(?:st|ld)(?:\.volatile)?\.local\b")
 
 @dataclass(frozen=True)
 class LineSpill:
-    """The bytes that a thread's spills store and load for a source line, each instruction once; `line` is 0 for what the
-    compiler added without one."""
+    """The bytes that a thread's spills store and load for a source line, each instruction once; `line` is 0 for what
+    the compiler added without one."""
 
     file: str
     line: int
@@ -35,7 +35,7 @@ class LineSpill:
 
 
 def spilled_lines(code: KernelCode) -> list[LineSpill]:
-    """The spills of a kernel by source line, the most bytes first; [] where it spills nothing or has no machine code."""
+    """The spills of a kernel by source line, the most bytes first; [] where it has no machine code."""
     texts = {line.row: line.text for line in code.ptx}
     places = code.places()
     found: dict[tuple[str, int], list[int]] = {}
