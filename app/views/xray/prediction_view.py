@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSp
 from app.base.nesting import bounded
 from app.base.theme import TINT, colours_of, inked, mix
 from app.controllers.prediction import PredictionController
-from app.models.xray.predicted import BARS, Bar, Times, basis, explained, gpu_text, times
+from app.models.xray.predicted import BARS, STEP_BARS, Bar, Times, basis, explained, gpu_text, step, times
 from app.views.boxes import in_column, in_row
 from app.views.experiment.spins import LevelSpin
 from app.views.flow import FlowLayout
@@ -26,12 +26,15 @@ LEAST, MOST = 0.05, 20.0
 MOST_MULTIPROCESSORS = 1000
 LONGEST = "◂"
 """The mark of the limit that takes longest."""
+HATCHES = {"saved": Qt.BrushStyle.FDiagPattern, "added": Qt.BrushStyle.DiagCrossPattern}
+"""What a limit saves or adds differs in more than its colour."""
 VARIANTS = 2
 """The most variants that are shown: one, and the one that it is compared with."""
 
 
 class TimeBar(QWidget):
-    """A horizontal bar on an axis from 0 to `full` seconds. A predicted interval is hatched within a dashed edge."""
+    """A horizontal bar on an axis from 0 to `full` seconds. What is predicted is hatched within a dashed edge, what is
+    measured is filled."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -66,16 +69,18 @@ class TimeBar(QWidget):
             "most": colours.kernel,
             "predicted": colours.simulated.colour,
             "measured": colours.recorded.colour,
+            "saved": colours.ok.colour,
+            "added": colours.error.colour,
         }
         ink, painter = inks[self.bar.kind], QPainter(self)
         painter.fillRect(QRectF(0, box.center().y() - 0.5, self.width(), 1), colours.grid)
-        if self.bar.kind == "predicted":
+        if self.bar.kind == "measured":
+            painter.fillRect(box, ink)
+        else:
             painter.fillRect(box, mix(self.palette().color(QPalette.ColorRole.Window), ink, TINT))
             painter.setPen(QPen(ink, 1, Qt.PenStyle.DashLine))
-            painter.setBrush(QBrush(ink, Qt.BrushStyle.BDiagPattern))
+            painter.setBrush(QBrush(ink, HATCHES.get(self.bar.kind, Qt.BrushStyle.BDiagPattern)))
             painter.drawRect(box)
-        else:
-            painter.fillRect(box, ink)
         painter.end()
 
 
@@ -106,21 +111,21 @@ class TimesRow:
         self.name.setText(f"{bar.name} {LONGEST}" if bar.kind == "most" else bar.name)
         self.text.setText(bar.text)
         self.bar.show_bar(bar, full)
-        named(self.bar, title=f"{bar.name}: {bar.text}", tip=f"{bar.name}: {bar.text}")
+        named(self.bar, title=bar.described, tip=bar.described)
         for label in (self.name, self.text):
             _set_bold(label, bar.kind in ("predicted", "measured"))
 
 
 class VariantTimes:
-    """The name of a variant, its bars, and the reason where there are none."""
+    """The name of a variant or of a step, its bars, and the reason where there are none."""
 
-    def __init__(self, name: str, parent: QWidget, grid: QGridLayout) -> None:
+    def __init__(self, name: str, parent: QWidget, grid: QGridLayout, bars: int = BARS) -> None:
         self.title, self.reason = sentence_label(f"{name}.title", parent), sentence_label(f"{name}.reason", parent)
         _set_bold(self.title, True)
         self.title.setContentsMargins(0, parent.fontMetrics().height() // 2, 0, 0)
         for label in (self.title, self.reason):
             grid.addWidget(label, grid.rowCount(), 0, 1, 2)
-        self.rows = [TimesRow(f"{name}.{number}", parent, grid) for number in range(BARS)]
+        self.rows = [TimesRow(f"{name}.{number}", parent, grid) for number in range(bars)]
 
     def show_times(self, times: Times | None, full: float) -> None:
         """Show the times of a variant, or nothing."""
@@ -152,6 +157,7 @@ class PredictionView(Scrolled):
         grid.setVerticalSpacing(1)
         grid.setColumnStretch(0, 1)
         self.variants = [VariantTimes(f"xray.prediction.{n}", self.times, grid) for n in range(VARIANTS)]
+        self.step = VariantTimes("xray.prediction.step", self.times, grid, STEP_BARS)
         self._arrange(inside)
         self.gpus.activated.connect(lambda place: controller.choose_gpu(self.gpus.itemData(place)))
         self.reset.clicked.connect(lambda: controller.choose_gpu(controller.gpu.id))
@@ -230,9 +236,11 @@ class PredictionView(Scrolled):
         controller = self._controller
         jobs, gpu = controller.jobs, controller.counted_gpu
         found = [times(job, gpu) for job in jobs]
-        full = max((bar.high for one in found for bar in one.bars), default=0.0)
+        between = step(jobs, gpu)
+        full = max((bar.high for one in (*found, *([between] if between else [])) for bar in one.bars), default=0.0)
         for part, one in zip_longest(self.variants, found):
             part.show_times(one, full)
+        self.step.show_times(between, full)
         for widget in (self.times, self.sentences):
             widget.setVisible(bool(jobs))
         if jobs:
@@ -245,6 +253,8 @@ class PredictionView(Scrolled):
         texts = explained(jobs, gpu)
         if len(jobs) == 1:
             texts.append(self.tr("Choose a variant in Compare to see its times as well."))
+        if jobs:
+            texts.append(self.tr("Hatched bars are predicted, filled ones measured; numbers in brackets are counted."))
         self.sentences.setText("\n".join(texts))
 
     def _show_controls(self) -> None:
