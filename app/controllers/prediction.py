@@ -6,20 +6,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.controllers.on_demand import OnDemand
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.experiment.job_kind import PREDICTION, SIMULATE
+from app.models.xray.gpu_choice import GpuChoice
 from app.models.xray.predicted import Job
 from gpu_ops import find_filter
 from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest
-from gpu_ops.explaining.prediction.gpus import GPUS, Gpu, what_if
+from gpu_ops.explaining.prediction.gpus import GPUS, Gpu
 from gpu_ops.types import Pick
-
-FIRST = "h100"
-"""The GPU that times are predicted for until another one is chosen."""
 
 
 class Query(NamedTuple):
@@ -45,8 +43,9 @@ class PredictionController(OnDemand):
     content: PredictionAnswer | None
 
     def __init__(self, controller: SessionController, xray: XRayController, parent: QObject | None = None) -> None:
-        self._xray, self.gpu = xray, GPUS[FIRST]
+        self._xray = xray
         super().__init__(controller, PREDICTION, parent)
+        xray.gpu_changed.connect(self._take_gpu)
         for signal in (xray.changed, xray.variants_changed, controller.began):
             signal.connect(self._update, Qt.ConnectionType.QueuedConnection)
 
@@ -54,20 +53,31 @@ class PredictionController(OnDemand):
 
     def choose_gpu(self, id: str) -> None:
         """Predict for this GPU, with its own numbers."""
-        self._set_gpu(GPUS[id])
-        self._update()
+        self._xray.choose_gpu(GpuChoice(id))
 
     def change_gpu(self, bandwidth: float, l2: float, clock: float, multiprocessors: int) -> None:
         """Predict for the chosen GPU with factors of the bandwidths of memory and of L2 and of the clock, and with a
         number of multiprocessors."""
-        self._set_gpu(what_if(GPUS[self.gpu.id], bandwidth, l2, multiprocessors, clock))
+        id = self._xray.gpu_choice.id
+        count = 0 if multiprocessors == GPUS[id].multiprocessors else multiprocessors
+        self._xray.choose_gpu(GpuChoice(id, bandwidth, l2, clock, count))
 
-    def _set_gpu(self, gpu: Gpu) -> None:
-        if gpu != self.gpu:
-            self.gpu = gpu
-            self.gpu_changed.emit()
+    @Slot()
+    def _take_gpu(self) -> None:
+        self.gpu_changed.emit()
+        self._update()
 
     # What is shown
+
+    @property
+    def gpu_choice(self) -> GpuChoice:
+        """The chosen GPU and its numbers."""
+        return self._xray.gpu_choice
+
+    @property
+    def gpu(self) -> Gpu:
+        """The GPU that times are predicted for."""
+        return self.gpu_choice.gpu
 
     @property
     def jobs(self) -> list[Job]:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSp
 from app.base.nesting import bounded
 from app.base.theme import TINT, colours_of, inked, mix
 from app.controllers.prediction import PredictionController
+from app.models.xray.gpu_choice import LEAST, MOST, MOST_MULTIPROCESSORS
 from app.models.xray.predicted import BARS, STEP_BARS, Bar, Times, basis, explained, gpu_text, step, times
 from app.views.boxes import in_column, in_row
 from app.views.experiment.spins import LevelSpin
@@ -21,9 +22,6 @@ from app.views.scrolled import Scrolled
 from gpu_ops.explaining.prediction.gpus import GPUS
 from gpu_ops.input_kinds import INPUT_KINDS
 
-LEAST, MOST = 0.05, 20.0
-"""The limits of factors."""
-MOST_MULTIPROCESSORS = 1000
 LONGEST = "◂"
 """The mark of the limit that takes longest."""
 HATCHES = {"saved": Qt.BrushStyle.FDiagPattern, "added": Qt.BrushStyle.DiagCrossPattern}
@@ -258,16 +256,14 @@ class PredictionView(Scrolled):
         self.sentences.setText("\n".join(texts))
 
     def _show_controls(self) -> None:
-        gpu = self._controller.gpu
-        own = GPUS[gpu.id]
-        self.gpus.setCurrentIndex(self.gpus.findData(gpu.id))
-        if gpu == own:
-            for spin in self.factors.values():
-                with QSignalBlocker(spin):
-                    spin.setValue(1.0)
-            with QSignalBlocker(self.multiprocessors):
-                self.multiprocessors.setValue(gpu.multiprocessors)
-        self.reset.setEnabled(gpu != own)
+        choice = self._controller.gpu_choice
+        self.gpus.setCurrentIndex(self.gpus.findData(choice.id))
+        for name, spin in self.factors.items():
+            with QSignalBlocker(spin):
+                spin.setValue(getattr(choice, name))
+        with QSignalBlocker(self.multiprocessors):
+            self.multiprocessors.setValue(choice.gpu.multiprocessors)
+        self.reset.setEnabled(choice.gpu != choice.own)
 
     def _show_state(self) -> None:
         controller = self._controller
