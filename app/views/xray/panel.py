@@ -22,6 +22,7 @@ from app.base.nesting import bounded
 from app.base.terms import counter_name, counter_tip
 from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
+from app.controllers.cliffs import CliffsController
 from app.controllers.prediction import PredictionController
 from app.controllers.xray import XRayController
 from app.models.xray.code import Place
@@ -33,6 +34,7 @@ from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.xray.access_view import AccessView
+from app.views.xray.cliffs_view import CliffsView
 from app.views.xray.code_page import CodePage
 from app.views.xray.comparison_view import ComparisonView
 from app.views.xray.edit_bar import EditBar
@@ -53,7 +55,11 @@ class XRayPanel(Squeezed):
     """Shows an XRayController and passes on the user's choices. While it is hidden, nothing is simulated."""
 
     def __init__(
-        self, controller: XRayController, prediction: PredictionController, parent: QWidget | None = None
+        self,
+        controller: XRayController,
+        prediction: PredictionController,
+        cliffs: CliffsController,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("xrayPanel")
@@ -80,6 +86,7 @@ class XRayPanel(Squeezed):
         self.report.setFrameShape(QFrame.Shape.NoFrame)
         self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
         self.profile, self.prediction = ProfileView(self), PredictionView(prediction, self)
+        self.cliffs = CliffsView(cliffs, self)
         self.codes = (CodePage("ptx", self), CodePage("sass", self))
         self._head = ""
         self._add_tabs()
@@ -100,6 +107,7 @@ class XRayPanel(Squeezed):
         self.tabs.addTab(self.report, self.tr("Report"))
         self.tabs.addTab(self.accesses, self.tr("Addresses"))
         self.tabs.addTab(self.blocks, self.tr("Block sizes"))
+        self.tabs.addTab(self.cliffs, self.tr("Cliffs"))
         self.tabs.addTab(self.comparison, self.tr("Compare"))
         self.tabs.addTab(self.prediction, self.tr("Predicted"))
         for page, name in zip(self.codes, (self.tr("PTX"), self.tr("SASS")), strict=True):
@@ -160,11 +168,13 @@ class XRayPanel(Squeezed):
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
         super().hideEvent(event)
         self._controller.watch(False)
-        self.prediction.watch(False)
+        for part in (self.prediction, self.cliffs):
+            part.watch(False)
 
     def _watch(self) -> None:
         self._controller.watch_comparison(self.tabs.currentWidget() is self.comparison)
-        self.prediction.watch(self.isVisible() and self.tabs.currentWidget() is self.prediction)
+        for part in (self.prediction, self.cliffs):
+            part.watch(self.isVisible() and self.tabs.currentWidget() is part)
 
     # Files
 

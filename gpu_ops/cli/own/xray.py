@@ -17,13 +17,13 @@ from gpu_ops.cli.tables import align, seconds
 from gpu_ops.cli.xray import single
 from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain, shortened
 from gpu_ops.explaining.cliffs.bank_conflicts import as_dict as conflicts_dict
-from gpu_ops.explaining.cliffs.runs import layout_of_launch
 from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import as_dict
 from gpu_ops.own_kernels.arguments import FORMS, extents, pairs, summary
 from gpu_ops.own_kernels.gate import conditions, reports
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
+from gpu_ops.own_kernels.layouts import layout_of_launch
 from gpu_ops.own_kernels.sources import read_file
 
 FIRST = 8

@@ -1,16 +1,14 @@
-"""Runs of a variant, and of a kernel from elsewhere, with other layouts of shared memory."""
+"""Runs of a variant with other layouts of shared memory."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.explaining.cliffs.bank_conflicts import Conflicts, Ran, find_layout
 from gpu_ops.explaining.xray import execute_by_step, kernels_of
-from gpu_ops.own_kernels.launching import OwnLaunch, simulate
 from gpu_ops.params import Values
 from gpu_ops.types import Filter, Input, Variant
 
@@ -38,15 +36,3 @@ def layout_of_variant(
 
     texts = {file: read_source(file, edits) for file in variant.kernels}
     return find_layout(run, texts, {knob.name: knob.choices for knob in variant.knobs})
-
-
-def layout_of_launch(own: OwnLaunch, architecture: str) -> Conflicts:
-    """A layout of shared memory without conflicts for a kernel from elsewhere. Raises as `simulate` does."""
-
-    def run(texts: Mapping[str, str], other: Mapping[str, Any]) -> Ran:
-        file = replace(own.file, texts={**own.file.texts, **texts})
-        found = simulate(replace(own, file=file), architecture)
-        assert found.xray is not None
-        return Ran(found.outputs, found.xray.kernels, found.xray.faulty)
-
-    return find_layout(run, own.file.texts, {})
