@@ -27,6 +27,7 @@ from gpu_ops.engine.messages import Failed, Finished, RunRequest
 from gpu_ops.explaining.prediction.gpus import GPUS, what_if
 from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.explaining.prediction.model import LIMITS, predict
+from gpu_ops.explaining.prediction.waterfall import waterfall
 
 SIM = DeviceStatus("sim", "simulated GPU", True)
 H100 = GPUS["h100"]
@@ -302,3 +303,63 @@ def test_everything_fits_a_narrow_panel(qtbot, window, engine, width) -> None:
     for row in (row for row in view.variants[0].rows if row.bar.isVisible()):
         assert row.text.width() >= row.text.sizeHint().width(), row.name.text()
         assert row.name.height() >= row.name.heightForWidth(row.name.width()), row.name.text()
+
+
+def test_the_step_between_two_variants_has_a_bar_for_what_each_limit_saves(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((FAST,)))
+    assert not view.step.title.isVisible(), "one variant has no step"
+    window.context.xray.compare_with("naive")
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, Counted((FAST,), recorded=9e-6), Counted((SLOW,), recorded=12.3e-6))
+    found = waterfall([SLOW], [FAST], H100)
+    assert view.step.title.text() == "From 1 naive to 3 constant + shared"
+    shown = [row for row in view.step.rows if row.bar.isVisible()]
+    part = next(part for part in found.parts if part.limit == "instructions")
+    names = [row.name.text() for row in shown]
+    assert names[:2] == ["1 naive: predicted", "1 naive: measured"]
+    assert names[-2:] == ["3 constant + shared: predicted", "3 constant + shared: measured"]
+    (saved,) = [row for row in shown if row.name.text().startswith("instructions (counted: ")]
+    assert saved.text.text() == f"−{seconds(-part.change, DIGITS)}" and saved.bar.bar.kind == "saved"
+    assert saved.bar.accessibleName().endswith(f"{saved.text.text()}, predicted")
+    before = found.before.seconds + sum(p.change for p in found.parts[: found.parts.index(part)])
+    assert (saved.bar.bar.low, saved.bar.bar.high) == pytest.approx((before + part.change, before))
+    view.factors["clock"].setValue(2.0)
+    quick = waterfall([SLOW], [FAST], what_if(H100, clock=2.0))
+    change = next(part.change for part in quick.parts if part.limit == "instructions")
+    (moved,) = [row for row in view.step.rows if row.name.text().startswith("instructions (counted: ")]
+    assert moved.text.text() == f"−{seconds(-change, DIGITS)}" != f"−{seconds(-part.change, DIGITS)}"
+    assert "measured" not in " ".join(row.name.text() for row in view.step.rows if row.bar.isVisible())
+
+
+def test_no_step_is_drawn_to_or_from_an_unknown_time(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((FAST,)))
+    window.context.xray.compare_with("naive")
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, Counted((replace(FAST, spilled=24),)), Counted((SLOW,)))
+    assert view.step.reason.text().startswith("unknown, because k spills 24 bytes of registers")
+    assert not [row for row in view.step.rows if row.bar.isVisible()]
+
+
+def test_the_whole_ladder_moves_with_the_numbers_of_the_gpu(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,)))
+    QTest.mouseClick(view.all, Qt.MouseButton.LeftButton, pos=QPoint(5, view.all.height() // 2))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    picks = [pick.variant for pick in asked(engine)[-1].picks]
+    variants = [variant.id for variant in window.context.xray.variants]
+    assert picks == ["shared", *(id for id in variants if id != "shared")], "each is counted once"
+    counts = {id: replace(SLOW, resident=1 + place) for place, id in enumerate(variants)}
+    reason = Counted(reason="packed cannot do this: it is too wide.")
+    answer(engine, *(reason if id == picks[-1] else Counted((counts[id],)) for id in picks))
+    shown = {row.name.text(): row.text.text() for row in view.ladder.rows if row.bar.isVisible()}
+    titles = [variant.title for variant in window.context.xray.variants]
+    assert [name.rsplit(":", 1)[0] for name in shown] == titles
+    first = f"{titles[0]}: predicted"
+    assert shown[first] == interval(counts[variants[0]]) and shown[f"{titles[-1]}: none"] == "not for this input"
+    view.factors["clock"].setValue(2.0)
+    moved = {row.name.text(): row.text.text() for row in view.ladder.rows if row.bar.isVisible()}
+    assert moved[first] == interval(counts[variants[0]], what_if(H100, clock=2.0)) != shown[first]
+    QTest.mouseClick(view.all, Qt.MouseButton.LeftButton, pos=QPoint(5, view.all.height() // 2))
+    assert not view.ladder.title.isVisible() and len(asked(engine)) == 2

@@ -97,6 +97,18 @@ def _predicted(found: Prediction, name: str = "{word}") -> Bar:
     return Bar("predicted", name, text, found.low, found.high)
 
 
+def ladder(jobs: Sequence[Job], gpu: Gpu) -> Times | None:
+    """The predicted time of each variant, with the recorded median where there is one; None without variants."""
+    bars = []
+    for job in jobs:
+        name = f"{job.name.replace('{', '{{').replace('}', '}}')}: {{word}}"
+        if job.counted.reason:
+            bars.append(Bar("predicted", name.format(word=tr("none")), tr("not for this input"), 0.0, 0.0))
+            continue
+        bars += [_predicted(predict(job.counted.launches, gpu), name), *_measured(job, gpu, name)]
+    return Times(tr("Ladder"), tuple(bars)) if bars else None
+
+
 def step(jobs: Sequence[Job], gpu: Gpu) -> Times | None:
     """The way from the compared variant, which comes last, to the first: what each limit saves or adds, from the
     predicted time of one to that of the other; None without two variants."""

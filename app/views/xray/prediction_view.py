@@ -6,13 +6,22 @@ from itertools import zip_longest
 
 from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSpinBox, QStackedWidget, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QStackedWidget,
+    QWidget,
+)
 
 from app.base.nesting import bounded
 from app.base.theme import TINT, colours_of, inked, mix
 from app.controllers.prediction import PredictionController
 from app.models.xray.gpu_choice import LEAST, MOST, MOST_MULTIPROCESSORS
-from app.models.xray.predicted import BARS, STEP_BARS, Bar, Times, basis, explained, gpu_text, step, times
+from app.models.xray.predicted import BARS, STEP_BARS, Bar, Times, basis, explained, gpu_text, ladder, step, times
 from app.views.boxes import in_column, in_row
 from app.views.experiment.spins import LevelSpin
 from app.views.flow import FlowLayout
@@ -26,6 +35,8 @@ LONGEST = "◂"
 """The mark of the limit that takes longest."""
 HATCHES = {"saved": Qt.BrushStyle.FDiagPattern, "added": Qt.BrushStyle.DiagCrossPattern}
 """What a limit saves or adds differs in more than its colour."""
+MOST_VARIANTS = 24
+"""The most variants of a ladder."""
 VARIANTS = 2
 """The most variants that are shown: one, and the one that it is compared with."""
 
@@ -156,8 +167,10 @@ class PredictionView(Scrolled):
         grid.setColumnStretch(0, 1)
         self.variants = [VariantTimes(f"xray.prediction.{n}", self.times, grid) for n in range(VARIANTS)]
         self.step = VariantTimes("xray.prediction.step", self.times, grid, STEP_BARS)
+        self.ladder = VariantTimes("xray.prediction.ladder", self.times, grid, 2 * MOST_VARIANTS)
         self._arrange(inside)
         self.gpus.activated.connect(lambda place: controller.choose_gpu(self.gpus.itemData(place)))
+        self.all.toggled.connect(controller.show_ladder)
         self.reset.clicked.connect(lambda: controller.choose_gpu(controller.gpu.id))
         self.again.clicked.connect(controller.again)
         controller.changed.connect(self._show)
@@ -183,6 +196,9 @@ class PredictionView(Scrolled):
         self.reset = named(QPushButton(self.tr("Reset"), inside), "xray.prediction.reset")
         self.reset.setToolTip(self.tr("Predict for the GPU as it is"))
 
+        tip = self.tr("Predict all variants with kernels as well; it counts each of them")
+        self.all = named(QCheckBox(self.tr("Whole ladder"), inside), "xray.prediction.all", tip=tip)
+
     def _factor(self, name: str, title: str, inside: QWidget) -> LevelSpin:
         spin = named(LevelSpin(inside), f"xray.prediction.{name}", title=title, tip=title)
         spin.setPrefix("×")
@@ -203,7 +219,8 @@ class PredictionView(Scrolled):
             pair = QWidget(numbers)
             in_row(buddy(text, spin), spin, on=pair)
             flow.addWidget(pair)
-        flow.addWidget(self.reset)
+        for widget in (self.reset, self.all):
+            flow.addWidget(widget)
         said = QWidget(inside)
         in_row((self.state, 1), self.again, on=said)
         # One in the place of the other, so that the bars do not move while launches are counted.
@@ -234,11 +251,13 @@ class PredictionView(Scrolled):
         controller = self._controller
         jobs, gpu = controller.jobs, controller.counted_gpu
         found = [times(job, gpu) for job in jobs]
-        between = step(jobs, gpu)
-        full = max((bar.high for one in (*found, *([between] if between else [])) for bar in one.bars), default=0.0)
+        between, rungs = step(jobs, gpu), ladder(controller.ladder, gpu)
+        shown = [one for one in (*found, between, rungs) if one]
+        full = max((bar.high for one in shown for bar in one.bars), default=0.0)
         for part, one in zip_longest(self.variants, found):
             part.show_times(one, full)
         self.step.show_times(between, full)
+        self.ladder.show_times(rungs, full)
         for widget in (self.times, self.sentences):
             widget.setVisible(bool(jobs))
         if jobs:
