@@ -97,7 +97,7 @@ def test_launches_are_counted_only_while_the_tab_is_in_front(qtbot, window, engi
     assert describe(request) == said
     assert view.state.text() == "Counting launches for NVIDIA H100 80GB HBM3…" and not view.times.isVisible()
     click(window, window.xray_panel.report)
-    qtbot.waitUntil(lambda: view._controller.state == "empty")
+    qtbot.waitUntil(lambda: view.controller.state == "empty")
     engine.end()
     window.controller.session.set_params({"window": 5, "border": "reflect"})
     engine.end()
@@ -157,10 +157,10 @@ def test_other_numbers_of_the_gpu_change_the_times_without_new_counts(qtbot, win
         view.factors[name].setValue(next(iter(factors.values())))
     view.multiprocessors.setValue(66)
     changed = what_if(H100, 2.0, 3.0, 66, 1.05)
-    assert view._controller.gpu == changed
+    assert view.controller.gpu == changed
     assert texts(view.variants[0])["predicted"] == interval(SLOW, changed)
     QTest.mouseClick(view.reset, Qt.MouseButton.LeftButton)
-    assert texts(view.variants[0]) == own and view._controller.gpu == H100
+    assert texts(view.variants[0]) == own and view.controller.gpu == H100
     assert {spin.value() for spin in view.factors.values()} == {1.0} and view.multiprocessors.value() == 132
     qtbot.wait(20)
     assert len(asked(engine)) == 1
@@ -193,7 +193,7 @@ def test_the_latest_choice_wins(qtbot, window, engine) -> None:
     view = open_tab(qtbot, window, engine)
     cancelled: list[int] = []
     engine.cancel = lambda job, kill=True: cancelled.append(job)  # the engine's answer comes later
-    view._controller.choose_gpu("l4")
+    view.controller.choose_gpu("l4")
     first = asked(engine)[0]
     assert set(cancelled) == {first.job} and len(asked(engine)) == 1
     engine.answered.emit(PredictionAnswer(first.job, first.gpu, (Counted((SLOW,)),)))

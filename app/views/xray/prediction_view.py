@@ -153,7 +153,7 @@ class PredictionView(Scrolled):
         inside = QWidget(parent)
         super().__init__(inside, parent)
         self.setObjectName("xray.prediction")
-        self._controller = controller
+        self.controller = controller
         self._make_controls(inside)
         self.again = named(QPushButton(self.tr("Count again"), inside), "xray.prediction.again")
         self.again.setToolTip(self.tr("Count the launches again"))
@@ -233,14 +233,14 @@ class PredictionView(Scrolled):
 
     def watch(self, on: bool) -> None:
         """Set whether this is in front."""
-        self._controller.watch(on)
+        self.controller.watch(on)
 
     # User choices
 
     @Slot()
     def _change(self) -> None:
         factors = {name: spin.value() for name, spin in self.factors.items()}
-        self._controller.change_gpu(**factors, multiprocessors=self.multiprocessors.value())
+        self.controller.change_gpu(**factors, multiprocessors=self.multiprocessors.value())
 
     # Changes of the controller
 
@@ -248,7 +248,7 @@ class PredictionView(Scrolled):
     def _show(self) -> None:
         self._show_controls()
         self._show_state()
-        controller = self._controller
+        controller = self.controller
         jobs, gpu = controller.jobs, controller.counted_gpu
         found = [times(job, gpu) for job in jobs]
         between, rungs = step(jobs, gpu), ladder(controller.ladder, gpu)
@@ -275,7 +275,7 @@ class PredictionView(Scrolled):
         self.sentences.setText("\n".join(texts))
 
     def _show_controls(self) -> None:
-        choice = self._controller.gpu_choice
+        choice = self.controller.gpu_choice
         self.gpus.setCurrentIndex(self.gpus.findData(choice.id))
         for name, spin in self.factors.items():
             with QSignalBlocker(spin):
@@ -285,7 +285,7 @@ class PredictionView(Scrolled):
         self.reset.setEnabled(choice.gpu != choice.own)
 
     def _show_state(self) -> None:
-        controller = self._controller
+        controller = self.controller
         state, stale = controller.state, controller.content is not None and controller.state != "shown"
         texts = {
             "empty": self.tr("Open an input to predict the times of a variant."),
