@@ -26,6 +26,7 @@ from gpu_ops.explaining.xray import as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.html import drawn
 from gpu_ops.io.steps.apply import title_of
+from gpu_ops.params import check_values
 from gpu_ops.report.about import about_rows
 from gpu_ops.report.changes import pairs
 from gpu_ops.report.files import read_report, row
@@ -184,7 +185,9 @@ def _predicted(args: argparse.Namespace, filter: Filter, experiment: Experiment,
     for gpu in map(find_gpu, args.predict):
         rungs = []
         for one in rows:
-            variant, job = filter.variant(one.variant), (experiment.params, one.knobs)
+            variant = filter.variant(one.variant)
+            params = check_values(filter.params, experiment.params, filter.id)
+            job = params, check_values(variant.knobs, one.knobs, variant.id)
             try:
                 launches = count_launches(filter, variant, input, *job, gpu)
             except KernelscopeError as error:

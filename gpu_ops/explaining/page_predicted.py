@@ -95,7 +95,9 @@ def _step(before: Rung, after: Rung, gpu: Gpu) -> list[Markup]:
 def _cells(tag: str, cells: Sequence[str | Markup]) -> Markup:
     from markupsafe import Markup
 
-    return Markup("<tr>{}</tr>").format(_joined([Markup(f"<{tag}>{{}}</{tag}>").format(cell) for cell in cells]))  # noqa: S704
+    first = [Markup(f"<{tag}>{{}}</{tag}>").format(cell) for cell in cells[:-1]]  # noqa: S704 - a tag of our own
+    last = Markup(f'<{tag} class="number">{{}}</{tag}>').format(cells[-1])  # noqa: S704
+    return Markup("<tr>{}</tr>").format(_joined([*first, last]))
 
 
 def _joined(parts: Sequence[Markup]) -> Markup:
@@ -105,4 +107,4 @@ def _joined(parts: Sequence[Markup]) -> Markup:
 
 
 def _time(seconds: float | None) -> str:
-    return "" if seconds is None else duration(seconds)
+    return "" if seconds is None else duration(seconds).replace(" ", "\u00a0")
