@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from dataclasses import asdict
+from typing import Any, Literal, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
@@ -144,6 +145,27 @@ def explained(jobs: Sequence[Job], gpu: Gpu) -> list[str]:
     """What decides for each variant, and what changes from the compared one, which comes last, to the first."""
     known = [(job.name, predict(job.counted.launches, gpu)) for job in reversed(jobs) if not job.counted.reason]
     return sentences(known)
+
+
+def as_json(jobs: Sequence[Job], gpu: Gpu) -> dict[str, Any]:
+    """The predicted times as in an export, in seconds: like those of `kernelscope predict --json`."""
+    variants = []
+    for job in jobs:
+        found = predict(job.counted.launches, gpu)
+        known = not found.unknown and not job.counted.reason
+        variants.append(
+            {
+                "variant": job.name,
+                "unknown": job.counted.reason or found.unknown,
+                "low_s": found.low if known else None,
+                "high_s": found.high if known else None,
+                "limit": found.limit if known else None,
+                "terms_s": dict(found.terms),
+                "shares_s": dict(found.shares),
+                "measured_s": job.counted.recorded if gpu.measured else None,
+            }
+        )
+    return {"gpu": asdict(gpu), "variants": variants}
 
 
 def gpu_text(gpu: Gpu) -> str:

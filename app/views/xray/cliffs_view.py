@@ -42,6 +42,11 @@ class CliffsView(QWidget):
         """Set whether this is in front."""
         self._controller.watch(on)
 
+    @property
+    def content(self) -> Mapping[str, Any] | None:
+        """The cliffs of the present choice, if they are known."""
+        return self._controller.content if self._controller.state == "shown" else None
+
     @Slot()
     def _show(self) -> None:
         controller = self._controller

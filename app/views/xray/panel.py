@@ -189,11 +189,13 @@ class XRayPanel(Squeezed):
         return self.tabs.currentWidget() is self.codes[1]
 
     def export(self, path: str, kind: str, facts: Facts) -> None:
-        """Write the whole X-ray ("json"), or a "picture" of the visible part, with these facts. Raises
-        InputError when the file cannot be written."""
+        """Write the whole X-ray, with its cliffs and predicted times where they are known ("json"), or a "picture" of
+        the visible part, with these facts. Raises InputError when the file cannot be written."""
         content = self._controller.content
         if kind == "json":
-            write_text(path, json.dumps({**content, "about": facts}, indent=1) + "\n")
+            parts = {"cliffs": self.cliffs.content, "predicted_times": self.prediction.content}
+            more = {name: part for name, part in parts.items() if part}
+            write_text(path, json.dumps({**content, **more, "about": facts}, indent=1) + "\n")
         else:
             export_sheet(self.splitter, path, self.title.text(), {**facts, "variant": self.title.text()})
 

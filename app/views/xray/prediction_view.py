@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import zip_longest
+from typing import Any
 
 from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPalette, QPen
@@ -21,7 +22,19 @@ from app.base.nesting import bounded
 from app.base.theme import TINT, colours_of, inked, mix
 from app.controllers.prediction import PredictionController
 from app.models.xray.gpu_choice import LEAST, MOST, MOST_MULTIPROCESSORS
-from app.models.xray.predicted import BARS, STEP_BARS, Bar, Times, basis, explained, gpu_text, ladder, step, times
+from app.models.xray.predicted import (
+    BARS,
+    STEP_BARS,
+    Bar,
+    Times,
+    as_json,
+    basis,
+    explained,
+    gpu_text,
+    ladder,
+    step,
+    times,
+)
 from app.views.boxes import in_column, in_row
 from app.views.experiment.spins import LevelSpin
 from app.views.flow import FlowLayout
@@ -234,6 +247,12 @@ class PredictionView(Scrolled):
     def watch(self, on: bool) -> None:
         """Set whether this is in front."""
         self.controller.watch(on)
+
+    @property
+    def content(self) -> dict[str, Any] | None:
+        """The times of the present choice, if they are known."""
+        jobs = self.controller.ladder or self.controller.jobs
+        return as_json(jobs, self.controller.counted_gpu) if self.controller.state == "shown" else None
 
     # User choices
 
