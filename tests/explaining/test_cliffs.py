@@ -15,10 +15,9 @@ from gpu_ops.devices.sass import disassembler
 from gpu_ops.errors import DeviceError
 from gpu_ops.explaining.cliffs.bank_conflicts import Conflicts
 from gpu_ops.explaining.cliffs.occupancy_steps import Demand, occupancy_steps, sentences
-from gpu_ops.explaining.cliffs.runs import layout_of_variant
 from gpu_ops.explaining.cliffs.shared_arrays import padded, shared_arrays, swizzled
 from gpu_ops.explaining.cliffs.spilled_lines import spilled_lines
-from gpu_ops.explaining.cliffs.targets import find_cliffs
+from gpu_ops.explaining.cliffs.targets import find_cliffs, layout_of_variant
 from gpu_ops.explaining.prediction.gpus import GPUS
 from gpu_ops.explaining.xray import xray
 from gpu_ops.own_kernels.launching import OwnLaunch
@@ -97,7 +96,8 @@ def test_spills_by_line_are_the_bytes_of_the_assemblers_log(architecture: str) -
     assert sum(one.loaded for one in lines) == own["spill_load_bytes"]
     source = spills.text.splitlines()
     assert {one.file for one in lines} == {spills.file}
-    assert all("live[k]" in source[one.line - 1] for one in lines), "no other line has values to keep"
+    load, store = (next(one for one in lines if text in source[one.line - 1]) for text in ("= from[", "to[k"))
+    assert len(lines) == 2 and load.stored > load.loaded and store.loaded > store.stored, "kept by one for the other"
 
 
 @needs_nvdisasm
@@ -121,6 +121,8 @@ extern "C" __global__ void transpose(const float* x, float* y)
     for (int r = threadIdx.y; r < SIDE; r += 8) y[r * SIDE + c] = tile[c][r];
 }
 """
+SIZED = TRANSPOSE.replace("= tile[c][r];", "= tile[c][r] + sizeof(tile[0]);")
+"""Its results depend on the bytes of a row."""
 FLAT = TRANSPOSE.replace("= tile[c][r];", "= (&tile[0][0])[c * SIDE + r] + 0 * tile[c][r];")
 """It also reads the array as if its rows were not longer."""
 
@@ -153,6 +155,9 @@ def test_what_changes_the_results_is_never_proposed(tmp_path: Path) -> None:
         "the simulated GPU finds a fault in it",
     }
     assert found.proposed is None, [one.refused for one in found.tried]
+    sized = layout_of(tmp_path, SIZED)
+    assert [one.refused for one in sized.tried] == ["its results differ"] * 4 and sized.proposed is None
+    assert min(one.wavefronts for one in sized.tried) == sized.ideal, "though it clears the conflicts"
     assert found.sentences[-1].endswith("none clears them.")
 
 

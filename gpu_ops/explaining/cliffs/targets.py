@@ -6,19 +6,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.nvrtc import supported_architectures
+from gpu_ops.devices.sim.launch import Options
 from gpu_ops.errors import DeviceError
-from gpu_ops.explaining.cliffs.bank_conflicts import Conflicts
+from gpu_ops.explaining.cliffs.bank_conflicts import Conflicts, Ran, find_layout
 from gpu_ops.explaining.cliffs.bank_conflicts import as_dict as conflicts_dict
 from gpu_ops.explaining.cliffs.occupancy_steps import Demand, as_dict, sentences
-from gpu_ops.explaining.cliffs.runs import layout_of_variant
 from gpu_ops.explaining.occupancies import launch_demand
 from gpu_ops.explaining.prediction.gpus import GPUS, Gpu
-from gpu_ops.params import check_values
+from gpu_ops.explaining.xray import execute_by_step, kernels_of
+from gpu_ops.params import Values, check_values
 from gpu_ops.progress import stage
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Meta
-from gpu_ops.types import Filter, Input, Pick
+from gpu_ops.types import Filter, Input, Pick, Variant
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,31 @@ def targets(filter: Filter, pick: Pick, params: Mapping[str, Any], meta: Meta) -
             yield Target(architecture, gpus, *launch_demand(filter, pick, params, meta, architecture))
         except DeviceError as error:
             yield Target(architecture, gpus, reason=str(error))
+
+
+def layout_of_variant(
+    filter: Filter,
+    variant: Variant,
+    input: Input,
+    params: Values,
+    knobs: Values,
+    architecture: str,
+    edits: Mapping[str, str] | None = None,
+) -> Conflicts:
+    """A layout of shared memory without conflicts for the kernels of a variant, edited or shipped. Raises as `xray`
+    does."""
+    edits = edits or {}
+
+    def run(texts: Mapping[str, str], other: Mapping[str, Any]) -> Ran:
+        changed, options = {**edits, **texts}, Options(counters="full", machine_code=True)
+        about = (filter, variant, input, params, {**knobs, **other}, architecture, options, changed)
+        session, _, plan, executions = execute_by_step(*about)
+        outputs = {name: session.download(array) for name, array in plan.outputs.items()}
+        faulty = any(f.severity == "error" for _, execution in executions for f in execution.findings)
+        return Ran(outputs, kernels_of(executions, architecture, changed, False), faulty)
+
+    texts = {file: read_source(file, edits) for file in variant.kernels}
+    return find_layout(run, texts, {knob.name: knob.choices for knob in variant.knobs})
 
 
 @dataclass(frozen=True)
