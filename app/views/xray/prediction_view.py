@@ -39,7 +39,7 @@ from app.views.boxes import in_column, in_row
 from app.views.experiment.spins import LevelSpin
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named, sentence_label
-from app.views.parts import Combo
+from app.views.parts import Combo, TickBox
 from app.views.scrolled import Scrolled
 from gpu_ops.explaining.prediction.gpus import GPUS
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -210,7 +210,7 @@ class PredictionView(Scrolled):
         self.reset.setToolTip(self.tr("Predict for the GPU as it is"))
 
         tip = self.tr("Predict all variants with kernels as well; it counts each of them")
-        self.all = named(QCheckBox(self.tr("Whole ladder"), inside), "xray.prediction.all", tip=tip)
+        self.all = named(TickBox(self.tr("Whole ladder"), inside), "xray.prediction.all", tip=tip)
 
     def _factor(self, name: str, title: str, inside: QWidget) -> LevelSpin:
         spin = named(LevelSpin(inside), f"xray.prediction.{name}", title=title, tip=title)
