@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fake_engine import FakeEngine
+from live import pause
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from xray_answers import answer as answer_xray
@@ -169,14 +170,14 @@ def test_other_numbers_of_the_gpu_change_the_times_without_new_counts(qtbot, win
 def test_another_gpu_or_variant_is_counted_anew(qtbot, window, engine) -> None:
     view = open_tab(qtbot, window, engine)
     answer(engine, Counted((SLOW,)))
-    qtbot.wait(20)
+    pause(200)  # until everything has its place, also on a loaded machine
     place = view.variants[0].title.mapTo(view, QPoint())
     view.factors["clock"].setValue(2.0)
     view.gpus.setFocus()
     QTest.keyClick(view.gpus, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     assert asked(engine)[-1].gpu == "h200" and view.gpus.currentText() == "NVIDIA H200 (roofs measured)"
-    qtbot.wait(20)
+    pause(200)
     assert view.variants[0].title.mapTo(view, QPoint()) == place, "the bars stay where they are"
     assert view.factors["clock"].value() == 1.0 and "belong to an earlier setting" in view.state.text()
     assert view.state.isVisible() and not view.what.isVisible()
