@@ -34,7 +34,7 @@ from app.models.experiment.subject import Subject
 from app.models.results.results import Results
 from gpu_ops import Saving
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.kernel_messages import ContractAnswer, PredictionAnswer, XRayAnswer
+from gpu_ops.engine.kernel_messages import CliffsAnswer, ContractAnswer, PredictionAnswer, XRayAnswer
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -61,7 +61,7 @@ from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.report.rows import Row
 from gpu_ops.types import Pick
 
-Demanded = XRayAnswer | ContractAnswer | PredictionAnswer | TimelinesAnswer | TransfersAnswer
+Demanded = XRayAnswer | CliffsAnswer | ContractAnswer | PredictionAnswer | TimelinesAnswer | TransfersAnswer
 """Answers with the content of panels."""
 
 
@@ -382,6 +382,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     RunUpdate: SessionController._take_update,
     DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),
     XRayAnswer: SessionController._take_demanded,
+    CliffsAnswer: SessionController._take_demanded,
     ContractAnswer: SessionController._take_demanded,
     PredictionAnswer: SessionController._take_demanded,
     TimelinesAnswer: SessionController._take_demanded,

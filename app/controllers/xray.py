@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.controllers.contract import ContractController
+from app.controllers.kernels.contract import ContractController
 from app.controllers.on_demand import OnDemand
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
@@ -18,6 +18,7 @@ from app.models.experiment.slot import RowSlot
 from app.models.results.entry import Entry
 from app.models.xray.architecture import architecture_of
 from app.models.xray.drafts import Draft, Drafts, named_content, problems_of
+from app.models.xray.gpu_choice import GpuChoice
 from app.models.xray.problem import Problem
 from app.models.xray.template import template
 from gpu_ops.engine.kernel_messages import XRayRequest
@@ -50,7 +51,8 @@ class Query(NamedTuple):
 class XRayController(OnDemand):
     """Requests an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
     with changed; `measured_changed`: `measured` may have changed; `editing_changed`: another kernel is edited, or none;
-    `drafts_checked`: what is known about an edited kernel changed.
+    `drafts_checked`: what is known about an edited kernel changed;
+    `gpu_changed`: times are to be predicted for another GPU, or for one with other numbers.
     An edited kernel is X-rayed after each pause, and compared with the shipped one.
     """
 
@@ -58,6 +60,7 @@ class XRayController(OnDemand):
     measured_changed = Signal()
     editing_changed = Signal()
     drafts_checked = Signal()
+    gpu_changed = Signal()
 
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(controller, XRAY, parent)
@@ -74,6 +77,7 @@ class XRayController(OnDemand):
         self._problems: tuple[Query | None, tuple[Problem, ...]] = (None, ())
         self._comparing = False
         self._against = self.profile = ""
+        self.gpu_choice = GpuChoice()
         self._models: dict[str, str] = {}
         self.variant = ""
         self._take_variants()
@@ -156,6 +160,12 @@ class XRayController(OnDemand):
         self.profile = str(Path(path).absolute()) if path else ""
         self.changed.emit()
         self._update()
+
+    def choose_gpu(self, choice: GpuChoice) -> None:
+        """Predict times for this GPU."""
+        if choice != self.gpu_choice:
+            self.gpu_choice = choice
+            self.gpu_changed.emit()
 
     def watch_comparison(self, on: bool) -> None:
         """Set whether the comparison is visible: otherwise only one variant is simulated."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
+from app.controllers.kernels.own_kernel import OwnKernelController
 from app.controllers.look import Appearance
-from app.controllers.own_kernel import OwnKernelController
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
 from app.controllers.remotes import RemoteMachines

@@ -16,12 +16,17 @@ from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.judging import judge_by_reports, recorded_reports
 from gpu_ops.explaining.page import Page, Picture, drawn_picture
 from gpu_ops.explaining.page_kernels import Kernel, counted_kernels
+from gpu_ops.explaining.page_predicted import Rung, predicted_picture
 from gpu_ops.explaining.page_rows import PageRow, RowsOnPage
+from gpu_ops.explaining.prediction.counting import count_launches
+from gpu_ops.explaining.prediction.gpus import find_gpu
+from gpu_ops.explaining.prediction.recorded import recorded_seconds
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.html import drawn
 from gpu_ops.io.steps.apply import title_of
+from gpu_ops.params import check_values
 from gpu_ops.report.about import about_rows
 from gpu_ops.report.changes import pairs
 from gpu_ops.report.files import read_report, row
@@ -30,6 +35,7 @@ from gpu_ops.report.provenance import machine
 from gpu_ops.report.rows import Report, Row
 from gpu_ops.running.affordable import affordable, cut_note, part_spans
 from gpu_ops.running.runner import default_picks, last_runs, run_experiment
+from gpu_ops.running.verify import full_meta
 from gpu_ops.types import Experiment, Filter, Input, Run
 
 PAGES = (".html", ".htm")
@@ -42,6 +48,8 @@ def report(args: argparse.Namespace) -> int:
     """Write the file that --output names."""
     if Path(args.output).suffix.lower() not in PAGES:
         raise ParamError(f"--output {plain(args.output, 60)} must end in {' or '.join(PAGES)}, such as handout.html.")
+    for name in args.predict:
+        find_gpu(name)  # raises before anything runs
     if args.report is not None:
         page, code = _of_report(args), FINE
     else:
@@ -58,6 +66,8 @@ def _of_report(args: argparse.Namespace) -> Page:
     """The page of the rows of a report, compared with those of an earlier one."""
     if args.filter is not None:
         raise ParamError("--report shows the rows of a report, and a filter is run anew; leave one of the two out.")
+    if args.predict:
+        raise ParamError("--predict needs a filter, whose launches are counted; leave --report out.")
     found = read_report(args.report)
     before = read_report(args.against) if args.against is not None else None
     if not found.rows:
@@ -122,6 +132,7 @@ def _of_filter(args: argparse.Namespace) -> tuple[Page, int]:
             found.provenance,
         ),
         pictures=_pictures(filter, experiment.input, runs),
+        charts=_predicted(args, filter, experiment, simulated),
         kernels=kernels,
         claims=[j.as_dict() for j in judge_by_reports(filter.claims, recorded_reports())],
         part=cut_note(experiment.input, part_spans(experiment.input))
@@ -166,6 +177,26 @@ def _simulated(args: argparse.Namespace, filter: Filter, experiment: Experiment,
         return []
     counting = replace(experiment, input=part, picks=chosen, protocol="none", checks="sample", counted=True)
     return [row(run, counting, with_roofs=False) for run in last_runs(run_experiment(counting, again=False))]
+
+
+def _predicted(args: argparse.Namespace, filter: Filter, experiment: Experiment, rows: Sequence[Row]) -> list[Picture]:
+    """The times of the counted variants on the GPUs of --predict, on the whole input."""
+    input, pictures = experiment.input, []
+    for gpu in map(find_gpu, args.predict):
+        rungs = []
+        for one in rows:
+            variant = filter.variant(one.variant)
+            params = check_values(filter.params, experiment.params, filter.id)
+            job = params, check_values(variant.knobs, one.knobs, variant.id)
+            try:
+                launches = count_launches(filter, variant, input, *job, gpu)
+            except KernelscopeError as error:
+                rungs.append(Rung(variant.title, reason=str(error)))
+                continue
+            recorded = recorded_seconds(filter.id, variant.id, *job, full_meta(input), gpu) if gpu.measured else None
+            rungs.append(Rung(variant.title, launches, recorded))
+        pictures.append(predicted_picture(rungs, gpu))
+    return pictures
 
 
 def _kernels(

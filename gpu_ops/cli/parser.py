@@ -339,8 +339,7 @@ def _add_page(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     help = "one HTML file to print or to send: pictures, times, counts, kernels, claims and provenance"
     parser = commands.add_parser("report", help=help, description=f"{help}. It needs no script and no other file.")
     parser.set_defaults(command=page.report, json=None)
-    families = ", ".join(FILTERS.families)
-    parser.add_argument("filter", nargs="?", metavar="FILTER", help=f"one of {families}, or a filter's id")
+    parser.add_argument("filter", nargs="?", metavar="FILTER", help=f"one of {', '.join(FILTERS.families)}, or an id")
     parser.add_argument("--output", required=True, metavar="FILE.html", help="the file to write")
     parser.add_argument("--report", metavar="FILE", help="show the rows of this report instead of running a filter")
     parser.add_argument("--against", metavar="FILE", help="an earlier report: changes are relative to its rows")
@@ -352,6 +351,7 @@ def _add_page(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     choose.add_argument("--gpu", default="sim", metavar="SIM", help="count on this simulated GPU, such as sim:sm_90")
     choose.add_argument("--no-counts", action="store_true", help="leave out counts and kernels, which take longest")
     choose.add_argument("--code", action="store_true", help="also the machine code (SASS) of the kernels")
+    choose.add_argument("--predict", metavar="GPU", help="also times predicted for these GPUs, such as h100", **names)
     choose.add_argument("--careful", action="store_true", help="more samples, as bench takes")
     choose.add_argument("--baseline", default="serial", metavar="ID", help="speed-ups are against it (default: serial)")
     _add_values(parser, filters)

@@ -11,7 +11,9 @@ from typing import Any
 from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import streams
 from gpu_ops.cli.inputs import check_flags, checked_values, current_ids, read_input
+from gpu_ops.cli.kernel.cliffs import cliffs_text
 from gpu_ops.cli.kernel.listing import listing
+from gpu_ops.cli.kernel.predict import predicted, prediction_json, prediction_text
 from gpu_ops.cli.kernel.profile import profiles_text
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
@@ -22,8 +24,12 @@ from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.nvrtc import supported_architectures
 from gpu_ops.errors import FINE, WRONG, DeviceError, KernelError, ParamError, counted, shortened
+from gpu_ops.explaining.cliffs.occupancy_steps import sentences as steps_in_words
+from gpu_ops.explaining.cliffs.spilled_lines import spilled_lines
+from gpu_ops.explaining.cliffs.targets import Cliffs, cliffs_dict, find_cliffs
 from gpu_ops.explaining.comparison import sentences_json, side_by_side
 from gpu_ops.explaining.machine_code import counted_as
+from gpu_ops.explaining.prediction.gpus import find_gpu
 from gpu_ops.explaining.profiler.comparing import KernelProfile, compare_with_profile, profile_dict
 from gpu_ops.explaining.sentences import Sentence, compare, explain, number
 from gpu_ops.explaining.source_files import FileXRay
@@ -39,7 +45,7 @@ from gpu_ops.running.affordable import affordable, cut_note, part_spans
 from gpu_ops.running.suitable import check_type
 from gpu_ops.running.verify import full_meta
 from gpu_ops.task import Meta, Task
-from gpu_ops.types import Filter, Input, Variant
+from gpu_ops.types import Filter, Input, Pick, Variant
 
 Counts = Mapping[str, int]
 WIDEST = 160
@@ -50,6 +56,8 @@ MOST_PRINTED = 200
 """The most lines of a kernel's own output that are shown."""
 LONGEST_LISTING = 3000
 """The most lines of a file that are all shown."""
+MOST_SPILLS = 8
+"""The most source lines with spills that are shown."""
 CALLS = "»"
 """The mark of the number of a line that calls others."""
 
@@ -63,6 +71,8 @@ def run(args: argparse.Namespace) -> int:
     wanted = conditions(args.gate) if args.gate else ()
     if args.gpu not in supported_architectures():
         raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
+    for name in args.predict:
+        find_gpu(name)  # raises before anything is computed
     whole = read_input(args)
     filter = FILTERS.find(args.filter, whole.kind)
     check_type(filter, whole)
@@ -86,23 +96,25 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(["findings", *(f"  {f.severity}: {shortened(own(f))}" for f in error.findings)]))
         streams.say(error)
         return WRONG
+    more, texts = _more(args, filter, variants, part, whole)
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
     profiles = compare_with_profile(rays[0], args.ncu) if args.ncu else []
     if args.json:
-        emit(args.json, _json(rays, sentences, note, profiles, bool(args.show)))
+        emit(args.json, {**_json(rays, sentences, note, profiles, bool(args.show)), **more})
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
-        if args.ncu:
-            print(own(profiles_text(rays[0], profiles)))
-        elif len(rays) == 2:
-            print(own(_comparison(rays[0], rays[1], sentences)))
-        else:
-            print(own(single(rays[0], sentences, args.show)))
+        shown = profiles_text(rays[0], profiles) if args.ncu else ""
+        print(own(shown or _text(rays, sentences, args.show)))
+        print("".join(f"\n{own(text)}\n" for text in texts), end="")
     shipped = (variants[-1].kernels or ("",))[0]
     lines = reports(rays[-1], wanted, shipped, args.kernel or shipped)
     for line in lines:
         print(line, file=sys.stderr)
     return WRONG if lines or any(x.faulty for x in rays) else FINE
+
+
+def _text(rays: Sequence[XRay], sentences: Sequence[Sentence], show: str | None) -> str:
+    return _comparison(rays[0], rays[1], sentences) if len(rays) == 2 else single(rays[0], sentences, show)
 
 
 def _top(args: argparse.Namespace, filter: Filter, meta: Meta) -> Variant:
@@ -139,6 +151,29 @@ def _xray_within_limits(args: argparse.Namespace, filter: Filter, variant: Varia
         return _xray(args, filter, variant, input)
 
 
+def _more(
+    args: argparse.Namespace, filter: Filter, variants: Sequence[Variant], part: Input, whole: Input
+) -> tuple[dict[str, Any], list[str]]:
+    """The cliffs and the predicted times that are asked for, as JSON and as texts."""
+    found, texts = dict[str, Any](), []
+    if args.cliffs:
+        cliffs = {v.id: _cliffs(args, filter, v, part) for v in variants}
+        found["cliffs"] = {id: cliffs_dict(one) for id, one in cliffs.items()}
+        texts += [cliffs_text(id, one) for id, one in cliffs.items()]
+    for gpu in map(find_gpu, args.predict):
+        times = predicted(args, filter, variants, whole, gpu)
+        found.setdefault("predictions", []).append(prediction_json(args, filter, whole, times, gpu))
+        texts.append(prediction_text(filter.id, whole, times, gpu))
+    return found, texts
+
+
+def _cliffs(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> Cliffs:
+    values, params = _values(args, filter)
+    pick = Pick(variant.id, "sim", knobs_of(variant, values), _edits(args, variant))
+    with within_limits(args, f"{variant.id} on a simulated {args.gpu}"):
+        return find_cliffs(filter, pick, params, input, args.gpu)
+
+
 def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
     """A user's kernel in place of the variant's first kernel file."""
     if args.kernel is None:
@@ -151,16 +186,12 @@ def _edits(args: argparse.Namespace, variant: Variant) -> dict[str, str]:
 def _json(
     rays: Sequence[XRay], sentences: list[Sentence], note: str, profiles: Sequence[KernelProfile], show: bool
 ) -> dict[str, Any]:
+    about = {"note": note, "sentences": sentences_json(sentences)}
     if len(rays) == 1:
         more = {"profiles": profile_dict(profiles)} if profiles else {}
-        return {
-            **as_dict(rays[0], show),
-            "note": note,
-            "sentences": sentences_json(sentences),
-            **more,
-        }
+        return {**as_dict(rays[0], show), **about, **more}
     parts = {name: as_dict(x, False) for name, x in zip(("before", "after"), rays, strict=True)}
-    return {"schema": parts["before"]["schema"], "note": note, **parts, "sentences": sentences_json(sentences)}
+    return {"schema": parts["before"]["schema"], **parts, **about}
 
 
 def _title(filter: Filter, input: Input, x: XRay, note: str) -> str:
@@ -294,7 +325,10 @@ def _resources(kernel: KernelXRay) -> str:
     if o is None:
         return f"{text}\n  occupancy: not known for this GPU"
     residents = f"{counted(o.blocks, 'block')}, {o.warps} of {o.most} warps per multiprocessor"
-    return f"{text}\n  occupancy {o.share:.0%}: {residents}, limited by {o.limiter}"
+    steps = steps_in_words(kernel.architecture, kernel.demand)
+    spills = [f"spilled at {one.text}" for one in (spilled_lines(kernel.code) if kernel.code else ())[:MOST_SPILLS]]
+    lines = [f"occupancy {o.share:.0%}: {residents}, limited by {o.limiter}", *steps, *spills]
+    return "\n  ".join([text, *lines])
 
 
 def _expected(x: XRay) -> str:

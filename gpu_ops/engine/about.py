@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from gpu_ops.engine.kernel_messages import ContractRequest, PredictionRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
 from gpu_ops.engine.messages import (
     Answer,
     CancelRequest,
@@ -46,6 +46,8 @@ def activity(request: Request) -> str:
         case XRayRequest():
             beside = f" and {request.against.variant}" if request.against else ""
             return f"profiled {request.pick.variant}{beside} of {request.filter}"
+        case CliffsRequest():
+            return f"looked for cliffs of {request.pick.variant} of {request.filter}"
         case ContractRequest():
             return f"checked an edited {request.pick.variant} of {request.filter}"
         case PredictionRequest():
@@ -66,7 +68,9 @@ def activity(request: Request) -> str:
 
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request refers to."""
-    if isinstance(request, StepsRequest | RunRequest | XRayRequest | PredictionRequest | TimelinesRequest):
+    if isinstance(
+        request, StepsRequest | RunRequest | XRayRequest | CliffsRequest | PredictionRequest | TimelinesRequest
+    ):
         yield from request.input.segments
     elif isinstance(request, TransfersRequest):
         yield from request.input.segments if request.input else ()

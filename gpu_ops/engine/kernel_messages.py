@@ -74,6 +74,28 @@ class PredictionAnswer:
 
 
 @dataclass(frozen=True)
+class CliffsRequest:
+    """Find the cliffs of a pick, whatever its device: compiled for each GPU that times are predicted for, and with
+    other layouts of shared memory on a simulated GPU of an `architecture`, on the part of the input that is small
+    enough."""
+
+    job: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    pick: Pick
+    architecture: str
+
+
+@dataclass(frozen=True)
+class CliffsAnswer:
+    """The answer to CliffsRequest: see `gpu_ops.explaining.cliffs.targets.cliffs_dict`."""
+
+    job: int
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class ContractRequest:
     """Compare the outputs of a pick with the reference in every case of its filter's contract, on the pick's device.
     Only its variant, device and edits matter."""

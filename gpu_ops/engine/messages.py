@@ -11,6 +11,8 @@ from typing import Any, Literal
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.kernel_messages import (
+    CliffsAnswer,
+    CliffsRequest,
     ContractAnswer,
     ContractRequest,
     PredictionAnswer,
@@ -374,9 +376,11 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-Look = XRayRequest | ContractRequest | PredictionRequest | TimelinesRequest | TransfersRequest | DoctorRequest
+OfKernel = XRayRequest | CliffsRequest | ContractRequest | PredictionRequest
+Look = OfKernel | TimelinesRequest | TransfersRequest | DoctorRequest
 Job = Read | Look | RunRequest | SaveRequest | FramesRequest
 Request = Job | CancelRequest
 Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
-Found = XRayAnswer | ContractAnswer | PredictionAnswer | TimelinesAnswer | TransfersAnswer | DoctorAnswer
+Seen = XRayAnswer | CliffsAnswer | ContractAnswer | PredictionAnswer
+Found = Seen | TimelinesAnswer | TransfersAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Found | Finished | Failed

@@ -10,6 +10,8 @@ from typing import Any
 from gpu_ops.engine.edits import limits_of_edits
 from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.kernel_messages import (
+    CliffsAnswer,
+    CliffsRequest,
     ContractAnswer,
     ContractRequest,
     Counted,
@@ -20,6 +22,7 @@ from gpu_ops.engine.kernel_messages import (
 )
 from gpu_ops.errors import KernelError, KernelscopeError
 from gpu_ops.explaining import comparison
+from gpu_ops.explaining.cliffs.targets import cliffs_dict, find_cliffs
 from gpu_ops.explaining.prediction.counting import count_launches
 from gpu_ops.explaining.prediction.gpus import Gpu, find_gpu
 from gpu_ops.explaining.prediction.recorded import recorded_seconds
@@ -154,6 +157,19 @@ def _counted(filter: Filter, pick: Pick, whole: Input, request: PredictionReques
     known = gpu.measured and not pick.edits
     job = (filter.id, variant.id, params, knobs, full_meta(whole), gpu)
     return Counted(launches, recorded=recorded_seconds(*job) if known else None)
+
+
+# Cliffs
+
+
+def answer_cliffs(channel: JobChannel, request: CliffsRequest) -> None:
+    """Find the cliffs of the pick. Raises ParamError, KernelError, DeviceError, Cancelled."""
+    part, _ = channel.middle(channel.input(request.input))
+    filter = FILTERS.find(request.filter)
+    channel.announce(f"looking for cliffs of {named(filter.variant(request.pick.variant), request.architecture, True)}")
+    with limits_of_edits(request.pick):
+        found = find_cliffs(filter, request.pick, request.params, part, request.architecture)
+    channel.send(CliffsAnswer(request.job, cliffs_dict(found)))
 
 
 # The contract

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from gpu_ops.devices.sass.disassembler import machine_code
+from gpu_ops.devices.sass.disassembler import live_registers, machine_code
 from gpu_ops.devices.sass.listing import Control, SassLine
 from gpu_ops.devices.sim.device import SimKernel
 from gpu_ops.devices.sim.ptx.program import Instruction
@@ -26,13 +28,21 @@ class PtxLine:
 
 @dataclass(frozen=True)
 class KernelCode:
-    """The PTX of a kernel with the functions that it may call, and its machine code; `missing` says why there is no
-    machine code."""
+    """The PTX of a kernel with the functions that it may call, and its machine code without live registers; `missing`
+    says why there is no machine code. `find_live` finds the live registers, by address, for `listed`."""
 
     architecture: str
     ptx: tuple[PtxLine, ...]
     sass: tuple[SassLine, ...]
     missing: str = ""
+    find_live: Callable[[], dict[int, dict[str, int]]] = field(default=dict, compare=False)
+
+    @cached_property
+    def listed(self) -> tuple[SassLine, ...]:
+        """The machine code with live registers, which are analysed only now: it takes longer than reading the code.
+        Raises DeviceError."""
+        live = self.find_live() if self.sass else {}
+        return tuple(replace(line, live=live.get(line.address, {})) for line in self.sass)
 
     def places(self) -> dict[int, tuple[Place, ...]]:
         """The source lines of each line of the PTX that has any."""
@@ -54,9 +64,10 @@ def code_of(kernel: SimKernel) -> KernelCode:
     shown = [row for row in sorted(rows) if not text[row - 1].lstrip().startswith(".loc")]
     ptx = tuple(PtxLine(row, text[row - 1].expandtabs(8), places.get(row, ())) for row in shown)
     try:
-        return KernelCode(compiled.architecture, ptx, machine_code(compiled, symbol))
+        sass = machine_code(compiled, symbol)
     except DeviceError as error:
         return KernelCode(compiled.architecture, ptx, (), str(error))
+    return KernelCode(compiled.architecture, ptx, sass, find_live=lambda: live_registers(compiled, symbol))
 
 
 def counted_as(code: KernelCode | None) -> str:
@@ -75,7 +86,7 @@ def code_dict(code: KernelCode) -> dict[str, Any]:
         "missing": code.missing,
         "places": [[list(place) for place in places] for places in numbers],
         "ptx": [[line.row, line.text, numbers[line.places]] for line in code.ptx],
-        "sass": [_sass_dict(line) for line in code.sass],
+        "sass": [_sass_dict(line) for line in code.listed],
     }
 
 

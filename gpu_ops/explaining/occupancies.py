@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import prod
 
-from gpu_ops.devices.occupancy import LaunchOccupancy, is_known, occupancy
+from gpu_ops.devices.occupancy import LaunchOccupancy, is_known
 from gpu_ops.devices.offline import OfflineDevice
+from gpu_ops.explaining.cliffs.occupancy_steps import Demand
 from gpu_ops.plan import Launch
 from gpu_ops.running.declared import offline_plan
 from gpu_ops.task import Meta
@@ -21,17 +22,27 @@ def launch_occupancy(
 
     Raises ParamError for a task that the variant refuses, KernelError, DeviceError.
     """
-    variant = filter.variant(pick.variant)
-    if not variant.kernels or not is_known(architecture):
+    if not filter.variant(pick.variant).kernels or not is_known(architecture):
         return None
+    kernel, demand = launch_demand(filter, pick, params, meta, architecture)
+    return LaunchOccupancy(kernel, demand.threads, demand.registers, demand.on(architecture))
+
+
+def launch_demand(
+    filter: Filter, pick: Pick, params: Mapping[str, object], meta: Meta, architecture: str
+) -> tuple[str, Demand]:
+    """The kernel of a variant's main launch and what its blocks ask for, compiled for an architecture.
+
+    Raises ParamError for a task that the variant refuses, KernelError, DeviceError.
+    """
     device = OfflineDevice(architecture, pick.edits)
     plan = offline_plan(filter, pick, params, meta, device)
     device.check(plan)
-    launch = _main([step for step in plan.steps if isinstance(step, Launch)], variant)
-    own, threads = launch.kernel.resources, prod(launch.block)
+    launches = [step for step in plan.steps if isinstance(step, Launch)]
+    launch = _main(launches, filter.variant(pick.variant))
+    own = launch.kernel.resources
     shared = own.get("shared_bytes", 0) + launch.shared_bytes
-    held = occupancy(architecture, threads, own["registers"], shared, own.get("barriers", 1))
-    return LaunchOccupancy(launch.kernel.name, threads, own["registers"], held)
+    return launch.kernel.name, Demand(prod(launch.block), own["registers"], shared, own.get("barriers", 1))
 
 
 def _main(launches: Sequence[Launch], variant: Variant) -> Launch:

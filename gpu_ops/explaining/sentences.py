@@ -144,7 +144,7 @@ def _loads(a: Facts, b: Facts, unit: str) -> str | None:
     before, after = a["global_load_threads"], b["global_load_threads"]
     if not differs(before, after):
         return None
-    text = f"Global loads {move(before, after, unit)}"
+    text = f"Global loads {move(before, after, unit)}" + (f", {1 - after / before:.0%} fewer" if after < before else "")
     more, fewer = (a, b) if after < before else (b, a)
     reasons = []
     for name, why, what in STANDS_IN:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
+from math import prod
 from typing import Any
 
 from gpu_ops.devices.coalescing import Rule
@@ -15,6 +16,9 @@ from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.devices.sim.traces import Tracing
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.cliffs.occupancy_steps import Demand
+from gpu_ops.explaining.cliffs.occupancy_steps import as_dict as steps_dict
+from gpu_ops.explaining.cliffs.spilled_lines import as_dicts, spilled_lines
 from gpu_ops.explaining.machine_code import KernelCode, code_dict, code_of, counted_as
 from gpu_ops.explaining.source_files import FileXRay, by_file
 from gpu_ops.explaining.spills import spill_counts
@@ -62,6 +66,13 @@ class KernelXRay:
     defines: tuple[Mapping[str, Value], ...] = ()
     traces: Mapping[tuple[str, int], tuple[Trace, ...]] | None = None
     code: KernelCode | None = None
+    architecture: str = ""
+
+    @property
+    def demand(self) -> Demand:
+        """What a block of the first launch asks of a multiprocessor."""
+        own = self.resources
+        return Demand(prod(self.block), own.get("registers", 0), self.shared_bytes, own.get("barriers", 1))
 
 
 @dataclass(frozen=True)
@@ -120,16 +131,9 @@ def xray(
 
     Raises ParamError for variants without kernels of their own, KernelError, DeviceError, Cancelled.
     """
-    if not variant.kernels:
-        kernels = ", ".join(v.id for v in filter.variants if v.kernels)
-        raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
     tracing = Tracing() if trace else None
     options = Options(counters=counters, coalescing=coalescing, tracing=tracing, machine_code=code)
-    session = SimDevice(architecture, options, assemble=True).session(edits or {})
-    task = _task(filter, variant, input, params, knobs, session.limits)
-    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
-    # Launch by launch, so that each has its own counts.
-    executions = [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
+    _, task, plan, executions = execute_by_step(filter, variant, input, params, knobs, architecture, options, edits)
     return XRay(
         filter=filter.id,
         variant=variant.id,
@@ -150,6 +154,27 @@ def xray(
         printed=tuple(line for _, execution in executions for line in execution.printed),
         predicted=_predicted(variant, task.on(input.array), coalescing) if not edits else {},
     )
+
+
+def execute_by_step(
+    filter: Filter,
+    variant: Variant,
+    input: Input,
+    params: Values,
+    knobs: Values,
+    architecture: str,
+    options: Options,
+    edits: Mapping[str, str] | None = None,
+) -> tuple[Any, Task, Plan, list[tuple[Any, Execution]]]:
+    """Execute a variant's plan on a simulated GPU step by step, so that each has counts of its own. Returns the device,
+    the task, the plan and each step with its execution. Raises as `xray` does."""
+    if not variant.kernels:
+        kernels = ", ".join(v.id for v in filter.variants if v.kernels)
+        raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
+    session = SimDevice(architecture, options, assemble=True).session(edits or {})
+    task = _task(filter, variant, input, params, knobs, session.limits)
+    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
+    return session, task, plan, [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
 
 
 def _predicted(variant: Variant, task: Task, rule: Rule) -> dict[str, int]:
@@ -238,6 +263,7 @@ def _kernel(
         by_block=by_block_size(architecture, *demand) if has_occupancy else {},
         files=by_file(file, counts, edits),
         defines=_different(launch.kernel.compiled.defines for launch, _ in launches),
+        architecture=architecture,
     )
 
 
@@ -311,6 +337,8 @@ def _kernel_dict(k: KernelXRay, code: bool) -> dict[str, Any]:
         "block_loads": dict(k.block_loads),
         "resources": dict(k.resources),
         "occupancy": _occupancy_dict(k.occupancy) if k.occupancy else None,
+        "cliffs": steps_dict(k.architecture, k.demand) if k.occupancy else None,
+        "spills": as_dicts(spilled_lines(k.code)) if k.code else [],
         "occupancy_by_block": {str(t): _occupancy_dict(o) for t, o in k.by_block.items()},
         "lines": [{"line": n, "counts": dict(c)} for n, c in k.lines.items()],
         "headers": [{"file": f, "line": n, "counts": dict(c)} for (f, n), c in k.headers.items()],

@@ -69,3 +69,34 @@ def test_what_cannot_be_predicted_is_said(words: list[str], sentence: str, capsy
 def test_a_variant_without_a_kernel_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["predict", "mean2d", "opencv", "--sample", "noise_image", "--size", "64x64"]) == 2
     assert "opencv has no kernel whose time could be predicted; choose from naive" in capsys.readouterr().err
+
+
+def test_what_each_limit_brings_adds_up_to_the_step(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*MEAN, "--gpu", "h100", "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (step,), (naive, shared) = found["steps"], found["variants"]
+    assert (step["from"], step["to"], step["unknown"]) == ("naive", "shared", "")
+    seconds = [(one["low_s"] * one["high_s"]) ** 0.5 for one in (naive, shared)]
+    assert sum(part["change_s"] for part in step["parts"]) == pytest.approx(seconds[1] - seconds[0])
+    for one, whole in zip((naive, shared), seconds, strict=True):
+        assert sum(one["shares_s"].values()) == pytest.approx(whole)
+    counted = {part["limit"]: part["counted"] for part in step["parts"]}
+    assert counted["launches"] == [1, 1] and counted["instructions"][0] > counted["instructions"][1]
+
+
+def test_an_xray_can_have_the_times_of_several_gpus(capsys: pytest.CaptureFixture[str]) -> None:
+    xray = ["xray", *MEAN[1:], "--predict", "h100", "t4"]
+    assert main(xray) == 0
+    said = capsys.readouterr().out
+    for model in ("NVIDIA H100 80GB HBM3", "Tesla T4"):
+        assert f"mean2d of noise_image, 128 x 128 uint8; predicted for {model}" in said
+    assert said.count("\nnaive → shared ") == 2 and "Global loads fall" in said
+    assert main([*xray, "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["gpu"]["id"] for one in found["predictions"]] == ["h100", "t4"]
+    assert {"before", "after", "sentences"} <= found.keys()
+    for one in found["predictions"]:
+        assert main([*MEAN, "--gpu", one["gpu"]["id"], "--json", "-"]) == 0
+        assert json.loads(capsys.readouterr().out) == one, "as the command predict has it"
+    assert main([*xray[:-1], "h10"]) == 2
+    assert "There is no prediction for 'h10'" in capsys.readouterr().err

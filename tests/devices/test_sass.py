@@ -96,10 +96,10 @@ def test_who_reads_a_sum_at_once_waits_at_least_four_cycles(code: KernelCode) ->
 
 @needs_nvdisasm
 def test_live_registers_fit_into_those_that_a_thread_has(code: KernelCode) -> None:
-    most = max(line.live["GPR"] for line in code.sass if line.live)
+    most = max(line.live["GPR"] for line in code.listed if line.live)
     (entry,) = (k.resources["registers"] for k in [kernel(code.architecture)])
     assert entry - 10 <= most <= entry
-    assert sum(not line.live for line in code.sass) <= 1, "the jump to itself at the end has none"
+    assert sum(not line.live for line in code.listed) <= 1, "the jump to itself at the end has none"
 
 
 OPERATIONS = {"LDG": "ld.global", "STG": "st.global", "LDS": "ld.shared", "STS": "st.shared", "BAR": "bar"}
@@ -136,6 +136,29 @@ def test_text_and_json_have_the_source_above_its_code() -> None:
     found = as_dict(xray(find_filter("mean1d"), find_filter("mean1d").variant("shared"), signal, {}, {}, code=True))
     own = found["kernels"][0]["code"]
     assert {p for _, _, p in own["ptx"]} <= set(range(len(own["places"]))) and own["sass"][0]["address"] == 0
+
+
+@needs_nvdisasm
+def test_nvdisasm_runs_once_for_a_cubin_and_once_more_when_live_registers_are_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs: list[str] = []
+    run = disassembler._run
+
+    def counted_run(command: list[str]) -> str:
+        runs.append(" ".join(command[1:-1]))
+        return run(command)
+
+    monkeypatch.setattr(disassembler, "_run", counted_run)
+    monkeypatch.setattr(disassembler, "_LISTINGS", disassembler.OrderedDict())
+    image = from_array(np.zeros((64, 64), np.float32))
+    found = find_filter("box")
+    several = xray(found, found.variant("separable"), image, {}, {}, "sm_90", code=True).kernels
+    assert len(several) == 2 and all(one.code is not None and one.code.sass for one in several)
+    assert runs == ["-c -hex -gp -ndf"], "both kernels are in one cubin"
+    for one in several:
+        listing(one, "sass")
+    assert runs == ["-c -hex -gp -ndf", "-c -lrm count"]
 
 
 def test_without_the_disassembler_a_sentence_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:

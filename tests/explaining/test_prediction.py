@@ -13,6 +13,7 @@ from gpu_ops.explaining.prediction.gpus import GPUS, find_gpu, what_if
 from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.explaining.prediction.model import FIT, LIMITS, predict
 from gpu_ops.explaining.prediction.sentences import sentences
+from gpu_ops.explaining.prediction.waterfall import waterfall
 from gpu_ops.filters import find_filter
 from gpu_ops.io import sample
 
@@ -163,3 +164,28 @@ def test_sentences_name_the_limit_and_what_a_change_is_worth() -> None:
     assert f"the limit moves from {LIMITS['instructions']} to {LIMITS['memory']}" in step
     unknown = predict([with_counts(global_atomic_threads=1 << 26)], H100)
     assert sentences([("a", unknown), ("b", fast)])[2] == "b against a: unknown."
+
+
+def test_what_limits_bring_is_what_the_time_grows_by_with_them() -> None:
+    """By differences: 0.1 % more of one limit's counts makes the time longer by that share of what the limit brings."""
+    counts = {"warp_instructions": 1 << 24, "chain_loads": 1 << 20, "batch_load_sectors": 1 << 19}
+    launch = LaunchCounts("k", 4096, 256, 8, counts=counts)
+    own = predict([launch, launch], H100)
+    assert sum(own.shares.values()) == pytest.approx(own.seconds) and min(own.shares.values()) >= 0
+    for limit, name in (("instructions", "warp_instructions"), ("latency", "chain_loads")):
+        more = replace(launch, counts={**counts, name: counts[name] * 1.001})
+        grown = predict([more, more], H100).seconds - own.seconds
+        assert grown == pytest.approx(0.001 * own.shares[limit], rel=1e-2), limit
+
+
+def test_a_waterfall_leads_from_one_time_to_the_other_and_has_the_counts_of_both() -> None:
+    before = LaunchCounts("k", 4096, 256, 8, counts={"warp_instructions": 1 << 26, "batch_load_sectors": 1 << 20})
+    after = replace(before, counts={"warp_instructions": 1 << 24, "batch_load_sectors": 1 << 19})
+    found = waterfall([before], [after, after], H100)
+    assert sum(part.change for part in found.parts) == pytest.approx(found.after.seconds - found.before.seconds)
+    parts = {part.limit: part for part in found.parts}
+    assert parts["memory"].counted == (32 << 20, 32 << 20) and parts["memory"].unit == "bytes"
+    assert parts["launches"].counted == (1, 2) and parts["launches"].change > 0 > parts["instructions"].change
+    for unknown in ([replace(before, spilled=8)], [after]), ([after], [replace(before, spilled=8)]):
+        found = waterfall(*unknown, H100)
+        assert not found.parts and "spills 8 bytes" in found.unknown

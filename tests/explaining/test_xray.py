@@ -245,7 +245,7 @@ def test_loads_that_shared_memory_takes_over() -> None:
 def test_no_reason_without_evidence() -> None:
     """Shared memory that holds something else explains nothing, and neither does what both read."""
     unfilled = _said(_ray(**PLAIN), _ray(**{**TILED, "shared_store_threads": 7}))["loads"]
-    assert unfilled == "Global loads fall from 5 to 1.02 per sample (÷4.9)."
+    assert unfilled == "Global loads fall from 5 to 1.02 per sample (÷4.9), 80% fewer."
     both = _said(_ray(**PLAIN, constant_threads=500), _ray(**{**TILED, "constant_threads": 500}))["loads"]
     assert "constant" not in both
     fewer = _said(_ray(**PLAIN), _ray(**{**PLAIN, "global_load_threads": 250, "constant_threads": 250}))["loads"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from fake_engine import FakeEngine
+from live import pause
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from xray_answers import answer as answer_xray
@@ -27,6 +28,7 @@ from gpu_ops.engine.messages import Failed, Finished, RunRequest
 from gpu_ops.explaining.prediction.gpus import GPUS, what_if
 from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.explaining.prediction.model import LIMITS, predict
+from gpu_ops.explaining.prediction.waterfall import waterfall
 
 SIM = DeviceStatus("sim", "simulated GPU", True)
 H100 = GPUS["h100"]
@@ -96,7 +98,7 @@ def test_launches_are_counted_only_while_the_tab_is_in_front(qtbot, window, engi
     assert describe(request) == said
     assert view.state.text() == "Counting launches for NVIDIA H100 80GB HBM3…" and not view.times.isVisible()
     click(window, window.xray_panel.report)
-    qtbot.waitUntil(lambda: view._controller.state == "empty")
+    qtbot.waitUntil(lambda: view.controller.state == "empty")
     engine.end()
     window.controller.session.set_params({"window": 5, "border": "reflect"})
     engine.end()
@@ -156,10 +158,10 @@ def test_other_numbers_of_the_gpu_change_the_times_without_new_counts(qtbot, win
         view.factors[name].setValue(next(iter(factors.values())))
     view.multiprocessors.setValue(66)
     changed = what_if(H100, 2.0, 3.0, 66, 1.05)
-    assert view._controller.gpu == changed
+    assert view.controller.gpu == changed
     assert texts(view.variants[0])["predicted"] == interval(SLOW, changed)
     QTest.mouseClick(view.reset, Qt.MouseButton.LeftButton)
-    assert texts(view.variants[0]) == own and view._controller.gpu == H100
+    assert texts(view.variants[0]) == own and view.controller.gpu == H100
     assert {spin.value() for spin in view.factors.values()} == {1.0} and view.multiprocessors.value() == 132
     qtbot.wait(20)
     assert len(asked(engine)) == 1
@@ -168,14 +170,14 @@ def test_other_numbers_of_the_gpu_change_the_times_without_new_counts(qtbot, win
 def test_another_gpu_or_variant_is_counted_anew(qtbot, window, engine) -> None:
     view = open_tab(qtbot, window, engine)
     answer(engine, Counted((SLOW,)))
-    qtbot.wait(20)
+    pause(200)  # until everything has its place, also on a loaded machine
     place = view.variants[0].title.mapTo(view, QPoint())
     view.factors["clock"].setValue(2.0)
     view.gpus.setFocus()
     QTest.keyClick(view.gpus, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     assert asked(engine)[-1].gpu == "h200" and view.gpus.currentText() == "NVIDIA H200 (roofs measured)"
-    qtbot.wait(20)
+    pause(200)
     assert view.variants[0].title.mapTo(view, QPoint()) == place, "the bars stay where they are"
     assert view.factors["clock"].value() == 1.0 and "belong to an earlier setting" in view.state.text()
     assert view.state.isVisible() and not view.what.isVisible()
@@ -192,7 +194,7 @@ def test_the_latest_choice_wins(qtbot, window, engine) -> None:
     view = open_tab(qtbot, window, engine)
     cancelled: list[int] = []
     engine.cancel = lambda job, kill=True: cancelled.append(job)  # the engine's answer comes later
-    view._controller.choose_gpu("l4")
+    view.controller.choose_gpu("l4")
     first = asked(engine)[0]
     assert set(cancelled) == {first.job} and len(asked(engine)) == 1
     engine.answered.emit(PredictionAnswer(first.job, first.gpu, (Counted((SLOW,)),)))
@@ -280,12 +282,13 @@ def test_an_interval_is_hatched_and_every_bar_can_be_seen(qtbot, qapp, window, e
         ground, y = view.palette().window().color(), round(box.center().y())
         inks = [image.pixelColor(x, y) for x in range(round(box.left()) + 1, max(round(box.right()), 1))]
         seen = [theme.contrast(ink, ground) >= theme.SHAPE_CONTRAST for ink in inks]
-        if row.bar.bar.kind == "predicted":
+        if row.bar.bar.kind == "measured":
+            assert all(seen), row.name.text()
+        elif box.width() > 12:
             assert any(seen) and not all(seen), "lines with gaps"
+        if row.bar.bar.kind == "predicted":
             before = image.pixelColor(round(box.left()) // 2, y - 2)
             assert theme.contrast(before, ground) < 1.1, "nothing is drawn before it begins"
-        else:
-            assert all(seen), row.name.text()
 
 
 @pytest.mark.parametrize("width", [220, 320, 700])
@@ -301,3 +304,63 @@ def test_everything_fits_a_narrow_panel(qtbot, window, engine, width) -> None:
     for row in (row for row in view.variants[0].rows if row.bar.isVisible()):
         assert row.text.width() >= row.text.sizeHint().width(), row.name.text()
         assert row.name.height() >= row.name.heightForWidth(row.name.width()), row.name.text()
+
+
+def test_the_step_between_two_variants_has_a_bar_for_what_each_limit_saves(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((FAST,)))
+    assert not view.step.title.isVisible(), "one variant has no step"
+    window.context.xray.compare_with("naive")
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, Counted((FAST,), recorded=9e-6), Counted((SLOW,), recorded=12.3e-6))
+    found = waterfall([SLOW], [FAST], H100)
+    assert view.step.title.text() == "From 1 naive to 3 constant + shared"
+    shown = [row for row in view.step.rows if row.bar.isVisible()]
+    part = next(part for part in found.parts if part.limit == "instructions")
+    names = [row.name.text() for row in shown]
+    assert names[:2] == ["1 naive: predicted", "1 naive: measured"]
+    assert names[-2:] == ["3 constant + shared: predicted", "3 constant + shared: measured"]
+    (saved,) = [row for row in shown if row.name.text().startswith("instructions (counted: ")]
+    assert saved.text.text() == f"−{seconds(-part.change, DIGITS)}" and saved.bar.bar.kind == "saved"
+    assert saved.bar.accessibleName().endswith(f"{saved.text.text()}, predicted")
+    before = found.before.seconds + sum(p.change for p in found.parts[: found.parts.index(part)])
+    assert (saved.bar.bar.low, saved.bar.bar.high) == pytest.approx((before + part.change, before))
+    view.factors["clock"].setValue(2.0)
+    quick = waterfall([SLOW], [FAST], what_if(H100, clock=2.0))
+    change = next(part.change for part in quick.parts if part.limit == "instructions")
+    (moved,) = [row for row in view.step.rows if row.name.text().startswith("instructions (counted: ")]
+    assert moved.text.text() == f"−{seconds(-change, DIGITS)}" != f"−{seconds(-part.change, DIGITS)}"
+    assert "measured" not in " ".join(row.name.text() for row in view.step.rows if row.bar.isVisible())
+
+
+def test_no_step_is_drawn_to_or_from_an_unknown_time(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((FAST,)))
+    window.context.xray.compare_with("naive")
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, Counted((replace(FAST, spilled=24),)), Counted((SLOW,)))
+    assert view.step.reason.text().startswith("unknown, because k spills 24 bytes of registers")
+    assert not [row for row in view.step.rows if row.bar.isVisible()]
+
+
+def test_the_whole_ladder_moves_with_the_numbers_of_the_gpu(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,)))
+    QTest.mouseClick(view.all, Qt.MouseButton.LeftButton, pos=QPoint(5, view.all.height() // 2))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    picks = [pick.variant for pick in asked(engine)[-1].picks]
+    variants = [variant.id for variant in window.context.xray.variants]
+    assert picks == ["shared", *(id for id in variants if id != "shared")], "each is counted once"
+    counts = {id: replace(SLOW, resident=1 + place) for place, id in enumerate(variants)}
+    reason = Counted(reason="packed cannot do this: it is too wide.")
+    answer(engine, *(reason if id == picks[-1] else Counted((counts[id],)) for id in picks))
+    shown = {row.name.text(): row.text.text() for row in view.ladder.rows if row.bar.isVisible()}
+    titles = [variant.title for variant in window.context.xray.variants]
+    assert [name.rsplit(":", 1)[0] for name in shown] == titles
+    first = f"{titles[0]}: predicted"
+    assert shown[first] == interval(counts[variants[0]]) and shown[f"{titles[-1]}: none"] == "not for this input"
+    view.factors["clock"].setValue(2.0)
+    moved = {row.name.text(): row.text.text() for row in view.ladder.rows if row.bar.isVisible()}
+    assert moved[first] == interval(counts[variants[0]], what_if(H100, clock=2.0)) != shown[first]
+    QTest.mouseClick(view.all, Qt.MouseButton.LeftButton, pos=QPoint(5, view.all.height() // 2))
+    assert not view.ladder.title.isVisible() and len(asked(engine)) == 2

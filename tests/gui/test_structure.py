@@ -32,7 +32,8 @@ PUBLIC = (
     *("gpu_ops.explaining.rungs", "gpu_ops.explaining.page", "gpu_ops.own_kernels"),
     *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.explaining.transfers"),
     *("gpu_ops.explaining.prediction.gpus", "gpu_ops.explaining.prediction.model"),
-    *("gpu_ops.explaining.prediction.sentences", "gpu_ops.lessons", "gpu_ops.remote"),
+    *("gpu_ops.explaining.prediction.sentences", "gpu_ops.explaining.prediction.waterfall"),
+    *("gpu_ops.lessons", "gpu_ops.remote"),
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say."""
 

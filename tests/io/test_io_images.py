@@ -232,7 +232,9 @@ class TestSaving:
 
     @pytest.mark.parametrize("name", ["x.jpg", "x.bmp", "x.gif", "x"])
     def test_other_formats_are_refused(self, tmp_path, name):
-        with pytest.raises(InputError, match=r"choose one of .png .tif .tiff .npy .h5 .hdf5 .wav .flac .txt .dat .csv .tsv .zarr"):
+        with pytest.raises(
+            InputError, match=r"choose one of .png .tif .tiff .npy .h5 .hdf5 .wav .flac .txt .dat .csv .tsv .zarr"
+        ):
             save(tmp_path / name, np.zeros((3, 3), np.uint8))
         assert list(tmp_path.iterdir()) == []
 

@@ -90,6 +90,7 @@ STEPS = JobKind("steps", QT_TRANSLATE_NOOP("Jobs", "changing the input"), "steps
 XRAY = JobKind("xray", QT_TRANSLATE_NOOP("Jobs", "simulating the kernel"), "xray", aside=True)
 CONTRACT = JobKind("contract", QT_TRANSLATE_NOOP("Jobs", "checking the contract"), "xray", aside=True)
 PREDICTION = JobKind("prediction", QT_TRANSLATE_NOOP("Jobs", "counting launches"), "xray", aside=True)
+CLIFFS = JobKind("cliffs", QT_TRANSLATE_NOOP("Jobs", "looking for cliffs"), "xray", aside=True)
 TIMELINE = JobKind("timeline", QT_TRANSLATE_NOOP("Jobs", "drawing timelines"), "timeline", aside=True)
 SAVE = JobKind("save", QT_TRANSLATE_NOOP("Jobs", "saving"), "save", of_input=False)
 DOCTOR = JobKind("doctor", QT_TRANSLATE_NOOP("Jobs", "checking this machine"), "doctor", of_input=False)

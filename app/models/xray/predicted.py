@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from dataclasses import asdict
+from typing import Any, Literal, NamedTuple
 
 from PySide6.QtCore import QCoreApplication
 
-from app.base.numbers import count, number, seconds
+from app.base.numbers import count, number, seconds, short_count
 from gpu_ops.engine.kernel_messages import Counted
 from gpu_ops.explaining.prediction.gpus import GPUS, Gpu
 from gpu_ops.explaining.prediction.model import LIMITS, Prediction, predict
 from gpu_ops.explaining.prediction.sentences import sentences
+from gpu_ops.explaining.prediction.waterfall import Part, waterfall
 
-Kind = Literal["limit", "most", "predicted", "measured"]
-"""Of a bar: a limit, the one that takes longest, the predicted interval, or the recorded median."""
+Kind = Literal["limit", "most", "predicted", "measured", "saved", "added"]
+"""Of a bar: a limit, the one that takes longest, the predicted interval, or the recorded median; of a step from one
+variant to another, the time that a limit saves or adds."""
 BARS = len(LIMITS) + 2
 """The most bars of a variant."""
+STEP_BARS = len(LIMITS) + 4
+"""The most bars of a step from one variant to another: both with their recorded medians, and the limits between."""
+LEAST_CHANGE = 0.005
+"""The least change of a limit that has a bar, as a share of the longer time."""
 DIGITS = 3
 
 
@@ -41,6 +48,13 @@ class Bar(NamedTuple):
     low: float
     high: float
 
+    @property
+    def described(self) -> str:
+        """In words, with how it was found."""
+        if self.kind in ("predicted", "measured"):
+            return f"{self.name}: {self.text}"
+        return tr("{name}: {text}, predicted").format(name=self.name, text=self.text)
+
 
 class Times(NamedTuple):
     """The bars of a variant, or the reason why there are none."""
@@ -64,24 +78,94 @@ def times(job: Job, gpu: Gpu) -> Times:
     for limit, text in LIMITS.items():
         alone = found.terms[limit]
         bars.append(Bar("most" if limit == longest else "limit", text, seconds(alone, DIGITS), 0.0, alone))
-    bars.append(_predicted(found))
-    recorded = job.counted.recorded
-    if recorded is not None and gpu.measured:
-        bars.append(Bar("measured", tr("measured"), seconds(recorded, DIGITS), 0.0, recorded))
+    bars += [_predicted(found), *_measured(job, gpu)]
     return Times(job.name, tuple(bars))
 
 
-def _predicted(found: Prediction) -> Bar:
+def _measured(job: Job, gpu: Gpu, name: str = "{word}") -> list[Bar]:
+    """The recorded median, where there is one of the GPU as it is."""
+    recorded = job.counted.recorded
+    if recorded is None or not gpu.measured:
+        return []
+    return [Bar("measured", name.format(word=tr("measured")), seconds(recorded, DIGITS), 0.0, recorded)]
+
+
+def _predicted(found: Prediction, name: str = "{word}") -> Bar:
+    name = name.format(word=tr("predicted"))
     if found.unknown:
-        return Bar("predicted", tr("predicted"), tr("unknown"), 0.0, 0.0)
+        return Bar("predicted", name, tr("unknown"), 0.0, 0.0)
     text = tr("{low} to {high}").format(low=seconds(found.low, DIGITS), high=seconds(found.high, DIGITS))
-    return Bar("predicted", tr("predicted"), text, found.low, found.high)
+    return Bar("predicted", name, text, found.low, found.high)
+
+
+def ladder(jobs: Sequence[Job], gpu: Gpu) -> Times | None:
+    """The predicted time of each variant, with the recorded median where there is one; None without variants."""
+    bars = []
+    for job in jobs:
+        name = f"{job.name.replace('{', '{{').replace('}', '}}')}: {{word}}"
+        if job.counted.reason:
+            bars.append(Bar("predicted", name.format(word=tr("none")), tr("not for this input"), 0.0, 0.0))
+            continue
+        bars += [_predicted(predict(job.counted.launches, gpu), name), *_measured(job, gpu, name)]
+    return Times(tr("Ladder"), tuple(bars)) if bars else None
+
+
+def step(jobs: Sequence[Job], gpu: Gpu) -> Times | None:
+    """The way from the compared variant, which comes last, to the first: what each limit saves or adds, from the
+    predicted time of one to that of the other; None without two variants."""
+    if len(jobs) < 2 or any(job.counted.reason for job in jobs):
+        return None
+    after, before = jobs[0], jobs[-1]
+    title = tr("From {before} to {after}").format(before=before.name, after=after.name)
+    found = waterfall(before.counted.launches, after.counted.launches, gpu)
+    if found.unknown:
+        return Times(title, (), tr("unknown, because {reason}.").format(reason=found.unknown))
+    names = [f"{job.name.replace('{', '{{').replace('}', '}}')}: {{word}}" for job in (before, after)]
+    bars = [_predicted(found.before, names[0]), *_measured(before, gpu, names[0])]
+    now, least = found.before.seconds, LEAST_CHANGE * max(found.before.seconds, found.after.seconds)
+    for part in found.parts:
+        if abs(part.change) >= least:
+            bars.append(_change(part, now))
+        now += part.change
+    bars += [_predicted(found.after, names[1]), *_measured(after, gpu, names[1])]
+    return Times(title, tuple(bars))
+
+
+def _change(part: Part, now: float) -> Bar:
+    name = tr("{limit} (counted: {before} → {after} {unit})").format(
+        limit=LIMITS[part.limit],
+        **{"before": short_count(part.counted[0]), "after": short_count(part.counted[1]), "unit": part.unit},
+    )
+    text = f"{'−' if part.change < 0 else '+'}{seconds(abs(part.change), DIGITS)}"
+    ends = sorted((now, now + part.change))
+    return Bar("saved" if part.change < 0 else "added", name, text, *ends)
 
 
 def explained(jobs: Sequence[Job], gpu: Gpu) -> list[str]:
     """What decides for each variant, and what changes from the compared one, which comes last, to the first."""
     known = [(job.name, predict(job.counted.launches, gpu)) for job in reversed(jobs) if not job.counted.reason]
     return sentences(known)
+
+
+def as_json(jobs: Sequence[Job], gpu: Gpu) -> dict[str, Any]:
+    """The predicted times as in an export, in seconds: like those of `kernelscope predict --json`."""
+    variants = []
+    for job in jobs:
+        found = predict(job.counted.launches, gpu)
+        known = not found.unknown and not job.counted.reason
+        variants.append(
+            {
+                "variant": job.name,
+                "unknown": job.counted.reason or found.unknown,
+                "low_s": found.low if known else None,
+                "high_s": found.high if known else None,
+                "limit": found.limit if known else None,
+                "terms_s": dict(found.terms),
+                "shares_s": dict(found.shares),
+                "measured_s": job.counted.recorded if gpu.measured else None,
+            }
+        )
+    return {"gpu": asdict(gpu), "variants": variants}
 
 
 def gpu_text(gpu: Gpu) -> str:

@@ -14,7 +14,7 @@ from app.base.nesting import bounded
 from app.base.numbers import number, seconds
 from app.base.terms import counter_name
 from app.base.theme import colours_of, inked
-from app.controllers.own_kernel import OwnKernelController
+from app.controllers.kernels.own_kernel import OwnKernelController
 from app.models.files.file_names import all_files
 from app.models.own_launch import given_in
 from app.models.xray.xray import KernelView, views

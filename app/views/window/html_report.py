@@ -106,7 +106,7 @@ def page_of(parts: WindowParts) -> Page:
         provenance=dict(results.provenance),
         rows=RowsOnPage(rows, base, pinned, results.provenance),
         pictures=[png_picture(sheet_png(parts.pictures.view.sheet), caption=_tr("the view, as the window shows it"))],
-        charts=list(_charts(parts)),
+        charts=[*_charts(parts), *_predicted(parts)],
         kernels=list(_kernels(parts, entries)),
         part=next((note for one in rows for note in one.row.notes if one.row.simulated), ""),
     )
@@ -128,6 +128,22 @@ def _charts(parts: WindowParts) -> Iterator[Picture]:
     sheet = panel.laws if law else panel.sheet
     title = _tr("Laws") if law else _tr("Sweep")
     yield png_picture(sheet_png(sheet), title, sheet.heading.text(), wide=False)
+
+
+def _predicted(parts: WindowParts) -> Iterator[Picture]:
+    """The predicted times that the X-ray panel shows, unless they belong to an earlier setting."""
+    from gpu_ops.explaining.page_predicted import Rung, predicted_picture
+
+    panel = parts.docks.existing(XRAY)
+    controller = panel.prediction.controller if panel is not None else None
+    if controller is not None and controller.state == "shown":
+        jobs = controller.ladder or list(reversed(controller.jobs))  # the compared variant comes first
+        gpu = controller.counted_gpu
+        rungs = [
+            Rung(job.name, job.counted.launches, job.counted.recorded if gpu.measured else None, job.counted.reason)
+            for job in jobs
+        ]
+        yield predicted_picture(rungs, gpu)
 
 
 def _kernels(parts: WindowParts, entries: list[Entry]) -> Iterator[Kernel]:

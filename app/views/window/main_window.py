@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QMainWindow, QSizePolicy, QWidget
 import gpu_ops
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
+from app.controllers.kernels.own_kernel import OwnKernelController
 from app.controllers.look import Appearance
-from app.controllers.own_kernel import OwnKernelController
 from app.controllers.playback import Playback
 from app.controllers.recorded import SUBJECT as RECORDED
 from app.controllers.recorded import RecordedRuns, Reports

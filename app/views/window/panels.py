@@ -63,11 +63,13 @@ def _levels(context: Context, parent: QWidget) -> HistogramBar:
 
 
 def _xray(context: Context, parent: QWidget) -> XRayPanel:
-    from app.controllers.prediction import PredictionController  # with the model of times, at first use
+    from app.controllers.kernels.cliffs import CliffsController
+    from app.controllers.kernels.prediction import PredictionController  # with the model of times, at first use
     from app.views.xray.panel import XRayPanel
 
     prediction = PredictionController(context.controller, context.xray, context.xray)
-    panel, files = XRayPanel(context.xray, prediction, parent), context.files
+    cliffs = CliffsController(context.controller, context.xray, context.xray)
+    panel, files = XRayPanel(context.xray, prediction, cliffs, parent), context.files
     panel.editing.choose, panel.editing.ask_target = files.choose, files.ask_target
     panel.editing.saved.connect(files.say_written)
     panel.editing.failed.connect(files.say_not_written)

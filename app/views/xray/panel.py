@@ -23,7 +23,8 @@ from app.base.nesting import bounded
 from app.base.terms import counter_name, counter_tip
 from app.base.theme import checkable, colours_of, inked
 from app.base.tips import tip_text
-from app.controllers.prediction import PredictionController
+from app.controllers.kernels.cliffs import CliffsController
+from app.controllers.kernels.prediction import PredictionController
 from app.controllers.xray import XRayController
 from app.models.xray.code import Place
 from app.models.xray.xray import FileView, KernelView, views
@@ -35,6 +36,7 @@ from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
 from app.views.xray.access_view import AccessView
+from app.views.xray.cliffs_view import CliffsView
 from app.views.xray.code_page import CodePage
 from app.views.xray.comparison_view import ComparisonView
 from app.views.xray.edit_bar import EditBar
@@ -57,7 +59,11 @@ class XRayPanel(Squeezed):
     """Shows an XRayController and passes on the user's choices. While it is hidden, nothing is simulated."""
 
     def __init__(
-        self, controller: XRayController, prediction: PredictionController, parent: QWidget | None = None
+        self,
+        controller: XRayController,
+        prediction: PredictionController,
+        cliffs: CliffsController,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("xrayPanel")
@@ -84,6 +90,7 @@ class XRayPanel(Squeezed):
         self.report.setFrameShape(QFrame.Shape.NoFrame)
         self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
         self.profile, self.prediction = ProfileView(self), PredictionView(prediction, self)
+        self.cliffs = CliffsView(cliffs, self)
         self.codes = (CodePage("ptx", self), CodePage("sass", self))
         self._head = ""
         self._add_tabs()
@@ -104,6 +111,7 @@ class XRayPanel(Squeezed):
         self.tabs.addTab(self.report, self.tr("Report"))
         self.tabs.addTab(self.accesses, self.tr("Addresses"))
         self.tabs.addTab(self.blocks, self.tr("Block sizes"))
+        self.tabs.addTab(self.cliffs, self.tr("Cliffs"))
         self.tabs.addTab(self.comparison, self.tr("Compare"))
         self.tabs.addTab(self.prediction, self.tr("Predicted"))
         for page, name in zip(self.codes, (self.tr("PTX"), self.tr("SASS")), strict=True):
@@ -174,11 +182,13 @@ class XRayPanel(Squeezed):
     def hideEvent(self, event: QHideEvent) -> None:  # noqa: N802
         super().hideEvent(event)
         self._controller.watch(False)
-        self.prediction.watch(False)
+        for part in (self.prediction, self.cliffs):
+            part.watch(False)
 
     def _watch(self) -> None:
         self._controller.watch_comparison(self.tabs.currentWidget() is self.comparison)
-        self.prediction.watch(self.isVisible() and self.tabs.currentWidget() is self.prediction)
+        for part in (self.prediction, self.cliffs):
+            part.watch(self.isVisible() and self.tabs.currentWidget() is part)
 
     # Files
 
@@ -193,11 +203,13 @@ class XRayPanel(Squeezed):
         return self.tabs.currentWidget() is self.codes[1]
 
     def export(self, path: str, kind: str, facts: Facts) -> None:
-        """Write the whole X-ray ("json"), or a "picture" of the visible part, with these facts. Raises
-        InputError when the file cannot be written."""
+        """Write the whole X-ray, with its cliffs and predicted times where they are known ("json"), or a "picture" of
+        the visible part, with these facts. Raises InputError when the file cannot be written."""
         content = self._controller.content
         if kind == "json":
-            write_text(path, json.dumps({**content, "about": facts}, indent=1) + "\n")
+            parts = {"cliffs": self.cliffs.content, "predicted_times": self.prediction.content}
+            more = {name: part for name, part in parts.items() if part}
+            write_text(path, json.dumps({**content, **more, "about": facts}, indent=1) + "\n")
         else:
             export_sheet(self.splitter, path, self.title.text(), {**facts, "variant": self.title.text()})
 

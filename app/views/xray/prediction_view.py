@@ -3,35 +3,59 @@
 from __future__ import annotations
 
 from itertools import zip_longest
+from typing import Any
 
 from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Slot
 from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QSizePolicy, QSpinBox, QStackedWidget, QWidget
+from PySide6.QtWidgets import (
+    QGridLayout,
+    QLabel,
+    QPushButton,
+    QSizePolicy,
+    QSpinBox,
+    QStackedWidget,
+    QWidget,
+)
 
 from app.base.nesting import bounded
 from app.base.theme import TINT, colours_of, inked, mix
-from app.controllers.prediction import PredictionController
-from app.models.xray.predicted import BARS, Bar, Times, basis, explained, gpu_text, times
+from app.controllers.kernels.prediction import PredictionController
+from app.models.xray.gpu_choice import LEAST, MOST, MOST_MULTIPROCESSORS
+from app.models.xray.predicted import (
+    BARS,
+    STEP_BARS,
+    Bar,
+    Times,
+    as_json,
+    basis,
+    explained,
+    gpu_text,
+    ladder,
+    step,
+    times,
+)
 from app.views.boxes import in_column, in_row
 from app.views.experiment.spins import LevelSpin
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named, sentence_label
-from app.views.parts import Combo
+from app.views.parts import Combo, TickBox
 from app.views.scrolled import Scrolled
 from gpu_ops.explaining.prediction.gpus import GPUS
 from gpu_ops.input_kinds import INPUT_KINDS
 
-LEAST, MOST = 0.05, 20.0
-"""The limits of factors."""
-MOST_MULTIPROCESSORS = 1000
 LONGEST = "◂"
 """The mark of the limit that takes longest."""
+HATCHES = {"saved": Qt.BrushStyle.FDiagPattern, "added": Qt.BrushStyle.DiagCrossPattern}
+"""What a limit saves or adds differs in more than its colour."""
+MOST_VARIANTS = 24
+"""The most variants of a ladder."""
 VARIANTS = 2
 """The most variants that are shown: one, and the one that it is compared with."""
 
 
 class TimeBar(QWidget):
-    """A horizontal bar on an axis from 0 to `full` seconds. A predicted interval is hatched within a dashed edge."""
+    """A horizontal bar on an axis from 0 to `full` seconds. What is predicted is hatched within a dashed edge, what is
+    measured is filled."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -66,16 +90,18 @@ class TimeBar(QWidget):
             "most": colours.kernel,
             "predicted": colours.simulated.colour,
             "measured": colours.recorded.colour,
+            "saved": colours.ok.colour,
+            "added": colours.error.colour,
         }
         ink, painter = inks[self.bar.kind], QPainter(self)
         painter.fillRect(QRectF(0, box.center().y() - 0.5, self.width(), 1), colours.grid)
-        if self.bar.kind == "predicted":
+        if self.bar.kind == "measured":
+            painter.fillRect(box, ink)
+        else:
             painter.fillRect(box, mix(self.palette().color(QPalette.ColorRole.Window), ink, TINT))
             painter.setPen(QPen(ink, 1, Qt.PenStyle.DashLine))
-            painter.setBrush(QBrush(ink, Qt.BrushStyle.BDiagPattern))
+            painter.setBrush(QBrush(ink, HATCHES.get(self.bar.kind, Qt.BrushStyle.BDiagPattern)))
             painter.drawRect(box)
-        else:
-            painter.fillRect(box, ink)
         painter.end()
 
 
@@ -106,21 +132,21 @@ class TimesRow:
         self.name.setText(f"{bar.name} {LONGEST}" if bar.kind == "most" else bar.name)
         self.text.setText(bar.text)
         self.bar.show_bar(bar, full)
-        named(self.bar, title=f"{bar.name}: {bar.text}", tip=f"{bar.name}: {bar.text}")
+        named(self.bar, title=bar.described, tip=bar.described)
         for label in (self.name, self.text):
             _set_bold(label, bar.kind in ("predicted", "measured"))
 
 
 class VariantTimes:
-    """The name of a variant, its bars, and the reason where there are none."""
+    """The name of a variant or of a step, its bars, and the reason where there are none."""
 
-    def __init__(self, name: str, parent: QWidget, grid: QGridLayout) -> None:
+    def __init__(self, name: str, parent: QWidget, grid: QGridLayout, bars: int = BARS) -> None:
         self.title, self.reason = sentence_label(f"{name}.title", parent), sentence_label(f"{name}.reason", parent)
         _set_bold(self.title, True)
         self.title.setContentsMargins(0, parent.fontMetrics().height() // 2, 0, 0)
         for label in (self.title, self.reason):
             grid.addWidget(label, grid.rowCount(), 0, 1, 2)
-        self.rows = [TimesRow(f"{name}.{number}", parent, grid) for number in range(BARS)]
+        self.rows = [TimesRow(f"{name}.{number}", parent, grid) for number in range(bars)]
 
     def show_times(self, times: Times | None, full: float) -> None:
         """Show the times of a variant, or nothing."""
@@ -139,7 +165,7 @@ class PredictionView(Scrolled):
         inside = QWidget(parent)
         super().__init__(inside, parent)
         self.setObjectName("xray.prediction")
-        self._controller = controller
+        self.controller = controller
         self._make_controls(inside)
         self.again = named(QPushButton(self.tr("Count again"), inside), "xray.prediction.again")
         self.again.setToolTip(self.tr("Count the launches again"))
@@ -152,8 +178,11 @@ class PredictionView(Scrolled):
         grid.setVerticalSpacing(1)
         grid.setColumnStretch(0, 1)
         self.variants = [VariantTimes(f"xray.prediction.{n}", self.times, grid) for n in range(VARIANTS)]
+        self.step = VariantTimes("xray.prediction.step", self.times, grid, STEP_BARS)
+        self.ladder = VariantTimes("xray.prediction.ladder", self.times, grid, 2 * MOST_VARIANTS)
         self._arrange(inside)
         self.gpus.activated.connect(lambda place: controller.choose_gpu(self.gpus.itemData(place)))
+        self.all.toggled.connect(controller.show_ladder)
         self.reset.clicked.connect(lambda: controller.choose_gpu(controller.gpu.id))
         self.again.clicked.connect(controller.again)
         controller.changed.connect(self._show)
@@ -179,6 +208,9 @@ class PredictionView(Scrolled):
         self.reset = named(QPushButton(self.tr("Reset"), inside), "xray.prediction.reset")
         self.reset.setToolTip(self.tr("Predict for the GPU as it is"))
 
+        tip = self.tr("Predict all variants with kernels as well; it counts each of them")
+        self.all = named(TickBox(self.tr("Whole ladder"), inside), "xray.prediction.all", tip=tip)
+
     def _factor(self, name: str, title: str, inside: QWidget) -> LevelSpin:
         spin = named(LevelSpin(inside), f"xray.prediction.{name}", title=title, tip=title)
         spin.setPrefix("×")
@@ -199,7 +231,8 @@ class PredictionView(Scrolled):
             pair = QWidget(numbers)
             in_row(buddy(text, spin), spin, on=pair)
             flow.addWidget(pair)
-        flow.addWidget(self.reset)
+        for widget in (self.reset, self.all):
+            flow.addWidget(widget)
         said = QWidget(inside)
         in_row((self.state, 1), self.again, on=said)
         # One in the place of the other, so that the bars do not move while launches are counted.
@@ -212,14 +245,20 @@ class PredictionView(Scrolled):
 
     def watch(self, on: bool) -> None:
         """Set whether this is in front."""
-        self._controller.watch(on)
+        self.controller.watch(on)
+
+    @property
+    def content(self) -> dict[str, Any] | None:
+        """The times of the present choice, if they are known."""
+        jobs = self.controller.ladder or self.controller.jobs
+        return as_json(jobs, self.controller.counted_gpu) if self.controller.state == "shown" else None
 
     # User choices
 
     @Slot()
     def _change(self) -> None:
         factors = {name: spin.value() for name, spin in self.factors.items()}
-        self._controller.change_gpu(**factors, multiprocessors=self.multiprocessors.value())
+        self.controller.change_gpu(**factors, multiprocessors=self.multiprocessors.value())
 
     # Changes of the controller
 
@@ -227,12 +266,16 @@ class PredictionView(Scrolled):
     def _show(self) -> None:
         self._show_controls()
         self._show_state()
-        controller = self._controller
+        controller = self.controller
         jobs, gpu = controller.jobs, controller.counted_gpu
         found = [times(job, gpu) for job in jobs]
-        full = max((bar.high for one in found for bar in one.bars), default=0.0)
+        between, rungs = step(jobs, gpu), ladder(controller.ladder, gpu)
+        shown = [one for one in (*found, between, rungs) if one]
+        full = max((bar.high for one in shown for bar in one.bars), default=0.0)
         for part, one in zip_longest(self.variants, found):
             part.show_times(one, full)
+        self.step.show_times(between, full)
+        self.ladder.show_times(rungs, full)
         for widget in (self.times, self.sentences):
             widget.setVisible(bool(jobs))
         if jobs:
@@ -245,22 +288,22 @@ class PredictionView(Scrolled):
         texts = explained(jobs, gpu)
         if len(jobs) == 1:
             texts.append(self.tr("Choose a variant in Compare to see its times as well."))
+        if jobs:
+            texts.append(self.tr("Hatched bars are predicted, filled ones measured; numbers in brackets are counted."))
         self.sentences.setText("\n".join(texts))
 
     def _show_controls(self) -> None:
-        gpu = self._controller.gpu
-        own = GPUS[gpu.id]
-        self.gpus.setCurrentIndex(self.gpus.findData(gpu.id))
-        if gpu == own:
-            for spin in self.factors.values():
-                with QSignalBlocker(spin):
-                    spin.setValue(1.0)
-            with QSignalBlocker(self.multiprocessors):
-                self.multiprocessors.setValue(gpu.multiprocessors)
-        self.reset.setEnabled(gpu != own)
+        choice = self.controller.gpu_choice
+        self.gpus.setCurrentIndex(self.gpus.findData(choice.id))
+        for name, spin in self.factors.items():
+            with QSignalBlocker(spin):
+                spin.setValue(getattr(choice, name))
+        with QSignalBlocker(self.multiprocessors):
+            self.multiprocessors.setValue(choice.gpu.multiprocessors)
+        self.reset.setEnabled(choice.gpu != choice.own)
 
     def _show_state(self) -> None:
-        controller = self._controller
+        controller = self.controller
         state, stale = controller.state, controller.content is not None and controller.state != "shown"
         texts = {
             "empty": self.tr("Open an input to predict the times of a variant."),

@@ -16,6 +16,9 @@ from app.models.results.entry import Entry
 from app.models.xray.xray import KernelView, figures
 from app.views.timing.row_text import clock_name
 
+MOST_SPILLS = 8
+"""The most source lines with spills that are shown."""
+
 
 def tr(text: str) -> str:
     return QCoreApplication.translate("XRay", text)
@@ -141,6 +144,8 @@ def _resources(kernel: KernelView) -> str:
         texts.append(text.format(share=percent(held["share"]), limiter=held["limiter"], **figures))
     else:
         texts.append(tr("occupancy: unknown for this GPU"))
+    texts += (data.get("cliffs") or {}).get("texts", ())
+    texts += [tr("spilled at {place}").format(place=one["text"]) for one in data.get("spills", ())[:MOST_SPILLS]]
     if counted := data.get("counted_as"):
         texts.append(counted)
     if own := kernel.without_line:

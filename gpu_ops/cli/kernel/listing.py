@@ -10,6 +10,7 @@ from gpu_ops.cli.tables import align
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.errors import counted, shortened
 from gpu_ops.explaining.machine_code import KernelCode, Place, barrier_text
+from gpu_ops.explaining.prediction.gpus import GPUS
 from gpu_ops.explaining.xray import KernelXRay
 
 SHOWN = ("ptx", "sass")
@@ -23,11 +24,15 @@ LEGEND = """\
 
 
 def add_show(group: argparse._ArgumentGroup) -> None:
-    """The flags that ask for code and for a profile."""
+    """The flags that ask for code, for a profile, for cliffs and for predicted times."""
     help = "the code of the kernel instead of its counters: PTX, or machine code (SASS)"
     group.add_argument("--show", choices=SHOWN, help=help)
     profile = "a report of Nsight Compute to compare with, line by line: a .ncu-rep, or the output of ncu --csv"
     group.add_argument("--ncu", metavar="FILE", help=profile)
+    cliffs = "also the next steps of the occupancy on each GPU, and a layout of shared memory without bank conflicts"
+    group.add_argument("--cliffs", action="store_true", help=cliffs)
+    times = f"also the times of the whole input on these GPUs: {', '.join(GPUS)}"
+    group.add_argument("--predict", nargs="+", action="extend", default=[], metavar="GPU", help=times)
 
 
 def listing(kernel: KernelXRay, kind: str) -> str:
@@ -41,17 +46,17 @@ def listing(kernel: KernelXRay, kind: str) -> str:
         heading = f"{kernel.name}: PTX for {code.architecture}"
         lines = list(_headed(((line.places, f"{line.row:>6}  {line.text}") for line in code.ptx), sources))
         return "\n".join([heading, *lines])
-    most = max((line.live.get("GPR", 0) for line in code.sass), default=0)
-    heading = f"{kernel.name}: machine code for {code.architecture}, {counted(len(code.sass), 'instruction')}"
+    most = max((line.live.get("GPR", 0) for line in code.listed), default=0)
+    heading = f"{kernel.name}: machine code for {code.architecture}, {counted(len(code.listed), 'instruction')}"
     heading += f", at most {counted(most, 'live register')}"
     return "\n".join([heading, *_sass(code, sources), LEGEND])
 
 
 def _sass(code: KernelCode, sources: Mapping[str, Sequence[str]]) -> list[str]:
     places, titles = code.places(), ["address", "stall", "barriers", "live", "instruction"]
-    rows = align([titles, *(_cells(line) for line in code.sass)], frozenset({0, 1, 3})).splitlines()
-    found = ((places.get(line.ptx, ()), row) for line, row in zip(code.sass, rows[-len(code.sass) :], strict=True))
-    return [*rows[: -len(code.sass)], *_headed(found, sources)]
+    rows = align([titles, *(_cells(line) for line in code.listed)], frozenset({0, 1, 3})).splitlines()
+    found = ((places.get(line.ptx, ()), row) for line, row in zip(code.listed, rows[-len(code.listed) :], strict=True))
+    return [*rows[: -len(code.listed)], *_headed(found, sources)]
 
 
 def _cells(line: SassLine) -> list[str]:

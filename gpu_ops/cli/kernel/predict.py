@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from gpu_ops.batch.choosing import knobs_of
@@ -15,9 +16,12 @@ from gpu_ops.cli.tables import align, seconds
 from gpu_ops.errors import FINE
 from gpu_ops.explaining.prediction.counting import count_launches
 from gpu_ops.explaining.prediction.gpus import GPUS, Gpu, find_gpu, what_if
+from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.explaining.prediction.model import LIMITS, Prediction, predict
 from gpu_ops.explaining.prediction.recorded import recorded_seconds
 from gpu_ops.explaining.prediction.sentences import sentences
+from gpu_ops.explaining.prediction.waterfall import waterfall
+from gpu_ops.explaining.sentences import number
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
@@ -25,14 +29,16 @@ from gpu_ops.own_kernels.sources import read_kernel
 from gpu_ops.params import check_values
 from gpu_ops.running.suitable import check_type
 from gpu_ops.running.verify import full_meta
-from gpu_ops.types import Input, Variant
+from gpu_ops.types import Filter, Input, Variant
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """The prediction of a variant, and the recorded seconds of the same job on the same GPU, if there are any."""
+    """The prediction of a variant from its launches, and the recorded seconds of the same job on the same GPU, if there
+    are any."""
 
     variant: str
+    launches: Sequence[LaunchCounts]
     prediction: Prediction
     recorded: float | None
 
@@ -76,15 +82,36 @@ def run(args: argparse.Namespace) -> int:
     input = read_input(args)
     filter = FILTERS.find(args.filter, input.kind)
     check_type(filter, input)
-    values, params = checked_values(args, filter)
-    params = check_values(filter.params, params, filter.id)
-    ids = current_ids(args, filter, args.variants, input.meta, params)
-    variants = [filter.variant(id) for id in ids]
+    variants = _variants(args, filter, input)
     check_flags(args, filter, variants)
-    found = []
+    found = predicted(args, filter, variants, input, gpu)
+    if args.json is not None:
+        emit(args.json, prediction_json(args, filter, input, found, gpu))
+    if args.json != "-":
+        print(prediction_text(filter.id, input, found, gpu))
+    return FINE
+
+
+def _variants(args: argparse.Namespace, filter: Filter, input: Input) -> list[Variant]:
+    _, params = _values(args, filter)
+    return [filter.variant(id) for id in current_ids(args, filter, args.variants, input.meta, params)]
+
+
+def _values(args: argparse.Namespace, filter: Filter) -> tuple[dict[str, Any], dict[str, Any]]:
+    values, params = checked_values(args, filter)
+    return values, check_values(filter.params, params, filter.id)
+
+
+def predicted(
+    args: argparse.Namespace, filter: Filter, variants: Sequence[Variant], input: Input, gpu: Gpu
+) -> list[Predicted]:
+    """Predict variants on the whole of an input, and the last one with the user's kernel as well. Raises ParamError,
+    KernelError, DeviceError."""
+    values, params = _values(args, filter)
     jobs: list[tuple[Variant, dict[str, str]]] = [(variant, {}) for variant in variants]
     if args.kernel and variants[-1].kernels:
         jobs.append((variants[-1], {variants[-1].kernels[0]: read_kernel(args.kernel)}))
+    found = []
     for variant, edits in jobs:
         knobs = check_values(variant.knobs, knobs_of(variant, values), variant.id)
         with within_limits(args, f"{variant.id} on a simulated {gpu.architecture}"):
@@ -92,16 +119,40 @@ def run(args: argparse.Namespace) -> int:
         known = gpu.measured and not edits
         recorded = recorded_seconds(filter.id, variant.id, params, knobs, full_meta(input), gpu) if known else None
         name = f"{variant.id}, edited" if edits else variant.id
-        found.append(Predicted(name, predict(counts, gpu), recorded))
-    if args.json is not None:
-        emit(args.json, _json(filter.id, input, params, gpu, found))
-    if args.json != "-":
-        size = INPUT_KINDS[input.kind].size_text(input.array.shape)
-        print(f"{filter.id} of {title_of(input)}, {size} {input.array.dtype.name}; predicted for {_gpu_text(gpu)}")
-        print(table(found))
-        for sentence in sentences([(p.variant, p.prediction) for p in found]):
-            print(f"  {sentence}")
-    return FINE
+        found.append(Predicted(name, counts, predict(counts, gpu), recorded))
+    return found
+
+
+def prediction_text(filter: str, input: Input, found: Sequence[Predicted], gpu: Gpu) -> str:
+    """The predictions as a table, sentences, and a table for each step from one variant to the next."""
+    size = INPUT_KINDS[input.kind].size_text(input.array.shape)
+    title = f"{filter} of {title_of(input)}, {size} {input.array.dtype.name}; predicted for {_gpu_text(gpu)}"
+    said = [f"  {sentence}" for sentence in sentences([(p.variant, p.prediction) for p in found])]
+    steps = [_step(a, b, gpu) for a, b in pairwise(found)]
+    return "\n\n".join(["\n".join([title, table(found), *said]), *(step for step in steps if step)])
+
+
+def _step(before: Predicted, after: Predicted, gpu: Gpu) -> str:
+    """What each limit brings from one variant to the next, and the time after each; "" where a time is unknown."""
+    found = waterfall(before.launches, after.launches, gpu)
+    if found.unknown:
+        return ""
+    rows = [[f"{before.variant} → {after.variant}", "counted", "", "predicted", "", "change"]]
+    total = found.before.seconds
+    rows.append([before.variant, "", "", "", seconds(total), ""])
+    for part in found.parts:
+        counted = f"{number(part.counted[0])} → {number(part.counted[1])}"
+        each = f"{seconds(part.before)} → {seconds(part.after)}"
+        total += part.change
+        rows.append([LIMITS[part.limit], counted, part.unit, each, seconds(total), signed(part.change)])
+    change = signed(found.after.seconds - found.before.seconds)
+    rows.append([after.variant, "", "", "", seconds(found.after.seconds), change])
+    return align(rows, frozenset({1, 3, 4, 5}))
+
+
+def signed(value: float) -> str:
+    """A change in seconds with its sign."""
+    return f"{'+' if value >= 0 else '−'}{seconds(abs(value))}"
 
 
 def _gpu_text(gpu: Gpu) -> str:
@@ -127,13 +178,16 @@ def interval(prediction: Prediction) -> str:
     return "unknown" if prediction.unknown else f"{seconds(prediction.low)} to {seconds(prediction.high)}"
 
 
-def _json(filter: str, input: Input, params: Mapping[str, Any], gpu: Gpu, found: Sequence[Predicted]) -> dict[str, Any]:
+def prediction_json(
+    args: argparse.Namespace, filter: Filter, input: Input, found: Sequence[Predicted], gpu: Gpu
+) -> dict[str, Any]:
+    """The predictions as JSON: schema kernelscope-prediction/1."""
     return {
         "schema": "kernelscope-prediction/1",
-        "filter": filter,
+        "filter": filter.id,
+        "params": _values(args, filter)[1],
         "shape": list(input.array.shape),
         "dtype": input.array.dtype.name,
-        "params": dict(params),
         "gpu": {
             "id": gpu.id,
             "model": gpu.model,
@@ -149,6 +203,7 @@ def _json(filter: str, input: Input, params: Mapping[str, Any], gpu: Gpu, found:
             {
                 "variant": p.variant,
                 "terms_s": dict(p.prediction.terms),
+                "shares_s": dict(p.prediction.shares),
                 "limit": p.prediction.limit,
                 "low_s": None if p.prediction.unknown else p.prediction.low,
                 "high_s": None if p.prediction.unknown else p.prediction.high,
@@ -157,4 +212,14 @@ def _json(filter: str, input: Input, params: Mapping[str, Any], gpu: Gpu, found:
             }
             for p in found
         ],
+        "steps": [_step_json(a, b, gpu) for a, b in pairwise(found)],
     }
+
+
+def _step_json(before: Predicted, after: Predicted, gpu: Gpu) -> dict[str, Any]:
+    found = waterfall(before.launches, after.launches, gpu)
+    parts = [
+        {"limit": part.limit, "counted": list(part.counted), "unit": part.unit, "change_s": part.change}
+        for part in found.parts
+    ]
+    return {"from": before.variant, "to": after.variant, "unknown": found.unknown, "parts": parts}

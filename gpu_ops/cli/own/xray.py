@@ -10,17 +10,20 @@ from typing import Any
 import numpy as np
 
 from gpu_ops.cli import streams
+from gpu_ops.cli.kernel.cliffs import conflicts_text
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.cli.xray import single
 from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain, shortened
+from gpu_ops.explaining.cliffs.bank_conflicts import as_dict as conflicts_dict
 from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import as_dict
 from gpu_ops.own_kernels.arguments import FORMS, extents, pairs, summary
 from gpu_ops.own_kernels.gate import conditions, reports
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
+from gpu_ops.own_kernels.layouts import layout_of_launch
 from gpu_ops.own_kernels.sources import read_file
 
 FIRST = 8
@@ -60,16 +63,20 @@ def run(args: argparse.Namespace) -> int:
         raise ParamError("--gate needs the counters of a simulated GPU; leave --device out.")
     if args.ncu:
         raise ParamError("--ncu compares with a kernel of a filter; name the filter and its variant instead of a file.")
-    if args.show and args.device != "sim":
-        raise ParamError(f"--show {args.show} needs a simulated GPU; leave --device out, and name the GPU by --gpu.")
+    if args.predict:
+        raise ParamError("--predict is for a kernel of a filter; name the filter and its variant instead of a file.")
+    if (args.show or args.cliffs) and args.device != "sim":
+        flag = f"--show {args.show}" if args.show else "--cliffs"
+        raise ParamError(f"{flag} needs a simulated GPU; leave --device out, and name the GPU by --gpu.")
     try:
         simulated = not args.device.startswith("cuda")
         with within_limits(args, f"{plain(Path(args.file).name)} on {args.device}", simulated):
             own = _launch_of(args)
             if args.device.startswith("cuda"):
-                found = measure(own, args.device, args.careful)
+                found, layout = measure(own, args.device, args.careful), None
             elif args.device == "sim":
                 found = simulate(own, args.gpu, args.counters, args.coalescing, code=bool(args.show))
+                layout = layout_of_launch(own, args.gpu) if args.cliffs else None
             else:
                 raise ParamError(f"--device {plain(args.device, 40)} is neither sim nor cuda:N; choose one.")
     except KernelError as error:
@@ -80,9 +87,10 @@ def run(args: argparse.Namespace) -> int:
         raise
     _save(found, targets)
     if args.json:
-        emit(args.json, _json(found))
+        emit(args.json, _json(found) | ({"conflicts": conflicts_dict(layout)} if layout else {}))
     if args.json != "-":
         print(_text(own, found, args.show))
+        print(f"\n{conflicts_text(layout)}" if layout else "", end="\n" if layout else "")
     if found.xray is None:
         return FINE
     lines = reports(found.xray, wanted, own.file.name, args.file)

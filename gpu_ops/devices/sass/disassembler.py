@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import tempfile
 from collections import OrderedDict
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from collections.abc import Callable
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 from gpu_ops.devices.compiler import Compiled
 from gpu_ops.devices.nvrtc import reason
@@ -22,8 +24,12 @@ INSTALL = "pip install 'kernelscope[sass]'"
 SECONDS = 20.0
 """The most that a disassembly may take."""
 _KEPT = 64
-_CODE, _LIVE = ("-c", "-hex", "-gp"), ("-c", "-lrm", "count")
-_LISTINGS: OrderedDict[tuple[str, str], tuple[SassLine, ...]] = OrderedDict()
+_CODE, _LIVE = ("-c", "-hex", "-gp", "-ndf"), ("-c", "-lrm", "count")
+"""The code without an analysis of its data flow, which takes a third of the time and is only needed for live
+registers."""
+_LISTINGS: OrderedDict[tuple[str, tuple[str, ...]], dict[str, Any]] = OrderedDict()
+"""What was read of each cubin, by its hash and the flags, for each of its kernels."""
+_SYMBOL = re.compile(r"^//-+\s+\.text\.(\S+)\s+-+$", re.M)
 
 
 @cache
@@ -43,33 +49,40 @@ def program() -> str:
 
 
 def machine_code(compiled: Compiled, symbol: str) -> tuple[SassLine, ...]:
-    """The machine code of a kernel, by its name in the cubin. Raises DeviceError where it cannot be shown."""
+    """The machine code of a kernel, by its name in the cubin, without live registers. Raises DeviceError where it
+    cannot be shown."""
+    lines = tuple(_read(compiled, _CODE, read_code).get(symbol, ()))
+    if not lines:
+        raise DeviceError(f"nvdisasm shows no code of {symbol}; install the version of nvrtc: {INSTALL}.")
+    return lines
+
+
+def live_registers(compiled: Compiled, symbol: str) -> dict[int, dict[str, int]]:
+    """The live registers of a kernel by kind, by the address of the instruction. Raises DeviceError."""
+    found: dict[int, dict[str, int]] = _read(compiled, _LIVE, read_live).get(symbol, {})
+    return found
+
+
+def _read(compiled: Compiled, flags: tuple[str, ...], read: Callable[[str, str], Any]) -> dict[str, Any]:
+    """What nvdisasm prints about each kernel of a cubin: one run for all of them, none for a known cubin."""
     if not compiled.cubin:
         why = reason() or "The assembler did not run."
         raise DeviceError(f"There is no machine code of {compiled.source}. {why}")
-    key = compiled.key, symbol
+    key = sha256(compiled.cubin).hexdigest(), flags
     if key not in _LISTINGS:
-        code, live = _disassembled(compiled.cubin)
-        counts = read_live(live, symbol)
-        lines = tuple(replace(line, live=counts.get(line.address, {})) for line in read_code(code, symbol))
-        if not lines:
-            raise DeviceError(f"nvdisasm shows no code of {symbol}; install the version of nvrtc: {INSTALL}.")
-        _LISTINGS[key] = lines
+        text = interruptible(lambda: _disassembled(compiled.cubin, flags))
+        _LISTINGS[key] = {symbol: read(text, symbol) for symbol in _SYMBOL.findall(text)}
         while len(_LISTINGS) > _KEPT:
             _LISTINGS.popitem(last=False)
     _LISTINGS.move_to_end(key)
     return _LISTINGS[key]
 
 
-def _disassembled(cubin: bytes) -> tuple[str, str]:
-    """The code, and the live registers, which nvdisasm prints only without the lines of the PTX."""
-    name = program()
-    with tempfile.TemporaryDirectory(prefix="kernelscope-") as folder, ThreadPoolExecutor(2) as pool:
+def _disassembled(cubin: bytes, flags: tuple[str, ...]) -> str:
+    with tempfile.TemporaryDirectory(prefix="kernelscope-") as folder:
         path = Path(folder) / "kernel.cubin"
         path.write_bytes(cubin)
-        runs = [pool.submit(_run, [name, *flags, str(path)]) for flags in (_CODE, _LIVE)]
-        code, live = interruptible(lambda: [run.result() for run in runs])
-    return code, live
+        return _run([program(), *flags, str(path)])
 
 
 def _run(command: list[str]) -> str:

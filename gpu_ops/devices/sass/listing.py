@@ -63,7 +63,7 @@ class SassLine:
 
 
 def read_code(text: str, symbol: str) -> list[SassLine]:
-    """The instructions of a kernel in the output of `nvdisasm -c -hex -gp`, without live registers."""
+    """The instructions of a kernel in the output of `nvdisasm -c -hex -gp -ndf`, without live registers."""
     found: list[SassLine] = []
     ptx, label, pending = 0, "", None
     for line in _section(text, symbol):

@@ -30,6 +30,11 @@ class _Access:
     nbytes: int
 
 
+def width_of(suffixes: str) -> int:
+    """The bytes of an access by the suffixes of its instruction, such as ".E.64"."""
+    return next((_BYTES[part] for part in suffixes.split(".") if part in _BYTES), _WORD)
+
+
 def access_pieces(
     body: Sequence[Instruction | Label | Targets | Prototype], sass: Iterable[SassLine]
 ) -> dict[int, Pieces]:
@@ -38,8 +43,7 @@ def access_pieces(
     made: dict[int, list[tuple[tuple[str, str], int]]] = defaultdict(list)
     for line in sass:
         if match := _ACCESS.match(line.text):
-            width = next((_BYTES[part] for part in match[2].split(".") if part in _BYTES), _WORD)
-            made[line.ptx].append((_KINDS[match[1]], width))
+            made[line.ptx].append((_KINDS[match[1]], width_of(match[2])))
     found: dict[int, Pieces] = {}
     unmade: list[_Access] = []
     wider: list[tuple[_Access, int]] = []

@@ -73,13 +73,15 @@ INTERVAL = 1.264
 
 @dataclass(frozen=True)
 class Prediction:
-    """A predicted time in seconds, `low` to `high`, and the seconds that each limit alone would take. `unknown` says
-    why there is no interval."""
+    """A predicted time in seconds, `low` to `high`, and the seconds that each limit alone would take. `shares` are the
+    seconds of the predicted time that each limit brings; their sum is the time. `unknown` says why there is no
+    interval."""
 
     gpu: Gpu
     seconds: float
     terms: Mapping[Limit, float] = field(default_factory=dict)
     unknown: str = ""
+    shares: Mapping[Limit, float] = field(default_factory=dict)
 
     @property
     def low(self) -> float:
@@ -101,6 +103,7 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
     """The time of all launches of a plan, one after the other, as its kernels are timed in a stream."""
     total, unknown = 0.0, ""
     terms: dict[Limit, float] = dict.fromkeys(LIMITS, 0.0)
+    shares = dict(terms)
     for number, launch in enumerate(launches):
         start = gpu.launch * (fit.early if launch.early else fit.next) if number else fit.first
         if not launch.blocks:
@@ -110,10 +113,11 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
             own = _terms(launch, gpu, fit)
         unknown = unknown or _unknown(launch)
         total += start + _together(own, fit.overlap)
-        own["launches"] += start
-        for name, seconds in own.items():
-            terms[name] += seconds
-    return Prediction(gpu, total, terms, unknown)
+        for sums, parts in ((terms, own), (shares, _shares(own, fit.overlap))):
+            sums["launches"] += start
+            for name, seconds in parts.items():
+                sums[name] += seconds
+    return Prediction(gpu, total, terms, unknown, shares)
 
 
 def _unknown(launch: LaunchCounts) -> str:
@@ -139,6 +143,20 @@ def _together(terms: Mapping[Limit, float], overlap: float) -> float:
     return max(together, terms["launches"])
 
 
+def _shares(terms: Mapping[Limit, float], overlap: float) -> dict[Limit, float]:
+    """What each part brings of the time of all together: its time, times how much the whole grows with it. By Euler's
+    theorem these add up to the whole, which grows as all of them do. Of the stream, the slower part brings all; where
+    the last block starts after everything else has ended, starting blocks does."""
+    whole = _together(terms, overlap)
+    if whole <= terms["launches"]:
+        return {"launches": whole}
+    slower: Limit = "L2" if terms.get("L2", 0.0) > terms["memory"] else "memory"
+    parts = {name: t for name, t in terms.items() if name == slower or name not in ("memory", "L2", "launches")}
+    most = max(parts.values())
+    weights = {name: (t / most) ** overlap for name, t in parts.items()}
+    return {name: whole * weight / sum(weights.values()) for name, weight in weights.items()}
+
+
 def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit) -> dict[Limit, float]:
     """The seconds that each part is busy with a launch. One with little data finds it in L2 when it is timed."""
     read, written = _from_memory(launch)
@@ -149,7 +167,7 @@ def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit) -> dict[Limit, float]:
     waits = _load_cycles(launch, read, fit) * launch.of("path_loads") + fit.chain * launch.of("path_cycles")
     return {
         "memory": (read / gpu.read + written / gpu.copy) / fit.memory,
-        "L2": LINE * _l2_lines(launch) / gpu.l2 / fit.l2,
+        "L2": LINE * l2_lines(launch) / gpu.l2 / fit.l2,
         "L1": cycle * _passes(launch, fit),
         "instructions": cycle * _issue(launch, fit) / SCHEDULERS,
         "latency": rounds * waits / launch.blocks / gpu.clock,
@@ -157,7 +175,7 @@ def _terms(launch: LaunchCounts, gpu: Gpu, fit: Fit) -> dict[Limit, float]:
     }
 
 
-def _l2_lines(launch: LaunchCounts) -> float:
+def l2_lines(launch: LaunchCounts) -> float:
     """The requests of lines that reach L2, which each take as long as a whole line, whatever they need of it: loads
     that L1 does not have, and all stores and atomics."""
     of, whole = launch.of, SECTOR / LINE

@@ -4,36 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.controllers.on_demand import OnDemand
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.experiment.job_kind import PREDICTION, SIMULATE
+from app.models.xray.gpu_choice import GpuChoice
 from app.models.xray.predicted import Job
 from gpu_ops import find_filter
 from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest
-from gpu_ops.explaining.prediction.gpus import GPUS, Gpu, what_if
+from gpu_ops.explaining.prediction.gpus import GPUS, Gpu
 from gpu_ops.types import Pick
-
-FIRST = "h100"
-"""The GPU that times are predicted for until another one is chosen."""
 
 
 class Query(NamedTuple):
-    """Everything that the counts depend on."""
+    """Everything that the counts depend on: `first` are the picks of the X-ray, `ladder` those of all variants."""
 
     input: Any
     filter: str
     params: Mapping[str, Any]
     gpu: str
-    picks: tuple[Pick, ...]
+    first: tuple[Pick, ...]
+    ladder: tuple[Pick, ...]
+
+    @property
+    def picks(self) -> tuple[Pick, ...]:
+        """Each pick once."""
+        return (*self.first, *(pick for pick in self.ladder if pick not in self.first))
 
     def within(self, other: Query | None) -> bool:
         """Whether the answer to the other query answers this one too: it has these picks, and perhaps others."""
-        return other is not None and self[:-1] == other[:-1] and all(pick in other.picks for pick in self.picks)
+        return other is not None and self[:-2] == other[:-2] and all(pick in other.picks for pick in self.picks)
 
 
 class PredictionController(OnDemand):
@@ -45,8 +49,9 @@ class PredictionController(OnDemand):
     content: PredictionAnswer | None
 
     def __init__(self, controller: SessionController, xray: XRayController, parent: QObject | None = None) -> None:
-        self._xray, self.gpu = xray, GPUS[FIRST]
+        self._xray, self.whole_ladder = xray, False
         super().__init__(controller, PREDICTION, parent)
+        xray.gpu_changed.connect(self._take_gpu)
         for signal in (xray.changed, xray.variants_changed, controller.began):
             signal.connect(self._update, Qt.ConnectionType.QueuedConnection)
 
@@ -54,29 +59,55 @@ class PredictionController(OnDemand):
 
     def choose_gpu(self, id: str) -> None:
         """Predict for this GPU, with its own numbers."""
-        self._set_gpu(GPUS[id])
-        self._update()
+        self._xray.choose_gpu(GpuChoice(id))
 
     def change_gpu(self, bandwidth: float, l2: float, clock: float, multiprocessors: int) -> None:
         """Predict for the chosen GPU with factors of the bandwidths of memory and of L2 and of the clock, and with a
         number of multiprocessors."""
-        self._set_gpu(what_if(GPUS[self.gpu.id], bandwidth, l2, multiprocessors, clock))
+        id = self._xray.gpu_choice.id
+        count = 0 if multiprocessors == GPUS[id].multiprocessors else multiprocessors
+        self._xray.choose_gpu(GpuChoice(id, bandwidth, l2, clock, count))
 
-    def _set_gpu(self, gpu: Gpu) -> None:
-        if gpu != self.gpu:
-            self.gpu = gpu
-            self.gpu_changed.emit()
+    def show_ladder(self, on: bool) -> None:
+        """Count all variants with kernels as well, or only those of the X-ray."""
+        self.whole_ladder = on
+        self.gpu_changed.emit()
+        self._update()
+
+    @Slot()
+    def _take_gpu(self) -> None:
+        self.gpu_changed.emit()
+        self._update()
 
     # What is shown
+
+    @property
+    def gpu_choice(self) -> GpuChoice:
+        """The chosen GPU and its numbers."""
+        return self._xray.gpu_choice
+
+    @property
+    def gpu(self) -> Gpu:
+        """The GPU that times are predicted for."""
+        return self.gpu_choice.gpu
 
     @property
     def jobs(self) -> list[Job]:
         """What was counted of the variant and of the one to compare with; of an earlier choice, where the present one
         has not been counted yet."""
+        return self._jobs("first")
+
+    @property
+    def ladder(self) -> list[Job]:
+        """What was counted of all variants with kernels, as shipped, in their order; [] unless it is wanted."""
+        return self._jobs("ladder") if self.whole_ladder else []
+
+    def _jobs(self, which: Literal["first", "ladder"]) -> list[Job]:
         now, counted = self._query(), self._content_query
         if self.content is None:
             return []
-        picks = now.picks if now is not None and now.within(counted) else counted.picks
+        query = now if now is not None and now.within(counted) else counted
+        picks = query.first if which == "first" else query.ladder
         return [self._job(counted.filter, pick, self.content.counted[counted.picks.index(pick)]) for pick in picks]
 
     @property
@@ -104,9 +135,11 @@ class PredictionController(OnDemand):
         picks = [replace(session.shown.pick(xray.variant), edits=dict(xray.edits))]
         if xray.against:
             picks.append(session.shown.pick(xray.against))
-        picks = [replace(pick, device="sim") for pick in picks]  # the device does not matter
+        rungs = [session.shown.pick(variant.id) for variant in xray.variants] if self.whole_ladder else []
+        # The device does not matter.
+        first, ladder = (tuple(replace(pick, device="sim") for pick in some) for some in (picks, rungs))
         choice = session.choice
-        return Query(session.input, choice.filter, dict(choice.params), self.gpu.id, tuple(picks))
+        return Query(session.input, choice.filter, dict(choice.params), self.gpu.id, first, ladder)
 
     def _within(self, query: Query | None, other: Query | None) -> bool:
         return query is not None and query.within(other)
