@@ -36,8 +36,8 @@ class Token(NamedTuple):
 
 
 class Declaration(NamedTuple):
-    """A declaration outside of functions and classes: its tokens, those outside of brackets as `head`, the names that it
-    declares, and all of its words."""
+    """A declaration outside of functions and classes: its tokens, those outside of brackets as `head`, the names that
+    it declares, and all of its words."""
 
     tokens: Sequence[Token]
     head: Sequence[str]
@@ -83,7 +83,7 @@ def without_host_code(texts: Mapping[str, str], wanted: Iterable[str] = ()) -> t
         name: [part for d in own for part in (_host_members(d, marks) if id(d) in kept else [d])]
         for name, own in found.items()
     }
-    names = frozenset[str]().union(*(d.names for own in dropped.values() for d in own))
+    names = frozenset[str]().union(*(d.names for d in everything if id(d) not in kept))
     return {name: _blanked(text, dropped[name]) for name, text in texts.items()}, names
 
 
@@ -228,9 +228,10 @@ def _names(head: Sequence[str]) -> Iterator[str]:
             angles += {"<": 1, ">": -1, ">>": -2}[text]
         elif text in ("=", ","):
             value = text == "=" or (value and angles > 0)
-        elif not value and angles <= 0 and before != "::" and _WORD.fullmatch(text) and not _TAGS.fullmatch(text):
-            if following in ENDS[head[0] == "typedef" :] and text not in _AFTER:
-                yield text
+        elif value or angles > 0 or before == "::" or text in _AFTER or _TAGS.fullmatch(text):
+            continue
+        elif _WORD.fullmatch(text) and following in ENDS[head[0] == "typedef" :]:
+            yield text
 
 
 def _blanked(text: str, dropped: Sequence[Declaration]) -> str:

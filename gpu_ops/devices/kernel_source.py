@@ -76,7 +76,7 @@ _CPP = (
         "stack",
     ),
     *("stdexcept", "string", "string_view", "thread", "tuple", "type_traits", "typeinfo", "unordered_map"),
-    *("unordered_set", "utility", "valarray", "variant", "vector", "filesystem", "initializer_list", "regex"),
+    *("unordered_set", "utility", "valarray", "variant", "vector", "filesystem", "initializer_list"),
 )
 _SYSTEM = (
     *("strings.h", "memory.h", "malloc.h", "unistd.h", "getopt.h", "dirent.h", "pthread.h", "omp.h", "windows.h"),
@@ -94,7 +94,7 @@ HOST_HEADERS: Mapping[str, str] = {
     **dict.fromkeys((*(f"{name}.h" for name in (*_C, "string", "time")), *_SYSTEM, *_CUDA), _STD),
     **dict.fromkeys((*(f"c{name}" for name in (*_C, "string", "time")), *_CPP), _STD),
     "cuda.h": _STD + "typedef unsigned long long CUtexObject, CUsurfObject;\n",
-    **dict.fromkeys(("cufft.h", "cufftXt.h"), f"typedef {_FFT};\n"),
+    **dict.fromkeys(("cufft.h", "cufftXt.h"), "".join(f"typedef {c} cufft{name};\n" for c, name in _FFT)),
     **dict.fromkeys(("stdint.h", "cstdint"), _STD + _TYPES.replace("unsigned signed", "unsigned")),
     **dict.fromkeys(
         ("limits.h", "climits"),
