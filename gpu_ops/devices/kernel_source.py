@@ -87,9 +87,7 @@ _CUDA = (
     *("cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "cuda_profiler_api.h"),
     *("cuda_gl_interop.h", "cublas_v2.h", "curand.h", "cusparse.h", "nvtx3/nvToolsExt.h"),
 )
-_FFT = (
-    "float cufftReal; typedef float2 cufftComplex; typedef double cufftDoubleReal; typedef double2 cufftDoubleComplex"
-)
+_FFT = (("float", "Real"), ("float2", "Complex"), ("double", "DoubleReal"), ("double2", "DoubleComplex"))
 HOST_HEADERS: Mapping[str, str] = {
     **dict.fromkeys((*(f"{name}.h" for name in (*_C, "string", "time")), *_SYSTEM, *_CUDA), _STD),
     **dict.fromkeys((*(f"c{name}" for name in (*_C, "string", "time")), *_CPP), _STD),
