@@ -98,6 +98,11 @@ def _host_members(declaration: Declaration, marks: set[str]) -> list[Declaration
     return [m for m in members if _calls(m.head) and "( (" not in " ".join(m.head) and not m.words & kept]
 
 
+def declarations(text: str) -> Sequence[Declaration]:
+    """The declarations of a file outside of functions and classes; none where its brackets do not match."""
+    return _declarations([*_tokens_of(text)]) or []
+
+
 def _reached(first: Iterable[str], steps: Sequence[tuple[Iterable[str], Iterable[str]]]) -> set[str]:
     """All names that follow from the first ones: a step's second names follow from each of its first names."""
     following: dict[str, list[Iterable[str]]] = defaultdict(list)

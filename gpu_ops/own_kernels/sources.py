@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from gpu_ops.devices.host_code import declarations
 from gpu_ops.devices.kernel_source import HOST_HEADERS, base_name, code_of, header_files
 from gpu_ops.errors import InputError, KernelError, ParamError, plain
 from gpu_ops.io.regular import require_regular
@@ -60,6 +61,24 @@ class OwnFile:
         if found.template and "<" not in name:
             raise ParamError(f"{found.name} is a template; name an instance with --kernel, such as '{name}<float>'.")
         return found
+
+    def with_clusters(self, name: str, cluster: tuple[int, int, int]) -> dict[str, str]:
+        """The texts in which a kernel declares its clusters; all lines and columns keep their numbers. Raises
+        ParamError where it declares them already."""
+        texts = dict(self.texts)
+        for file, text in texts.items():
+            found = next((d for d in declarations(text) if name in d.names and "__global__" in d.head), None)
+            if found is None:
+                continue
+            if "__cluster_dims__" in found.head:
+                raise ParamError(f"{name} declares its clusters itself, with __cluster_dims__; leave --cluster out.")
+            at = next(part.end for part in found.tokens if part.text == "__global__")
+            before = text[:at]
+            line, column = before.count("\n") + 1, at - before.rfind("\n") - 1
+            mark = f" __cluster_dims__({cluster[0]}, {cluster[1]}, {cluster[2]})\n#line {line}\n{' ' * column}"
+            texts[file] = before + mark + text[at:]
+            return texts
+        raise ParamError(f"{plain(self.name)} declares {name} in another way than __global__ void {name}(…).")
 
 
 def read_kernel(path: str | Path) -> str:
