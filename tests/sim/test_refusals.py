@@ -200,8 +200,9 @@ def test_a_kernel_that_stops_itself(kernel: str, kind: str, words: str, architec
 
 
 def test_what_a_header_has_is_refused_by_the_line_of_the_kernel() -> None:
-    header = '__device__ void pause(int n) {\n    asm volatile("nanosleep.u32 %0; brkpt;" : : "r"(n));\n}\n'
-    text = '#include "pause.cuh"\n__global__ void k(int* out)\n{\n    pause(7);\n    out[0] = 1;\n}\n'
-    file = OwnFile("own.cu", {"own.cu": text, "pause.cuh": header})
-    with pytest.raises(KernelError, match=r"^own\.cu:4: the simulated GPU does not run brkpt \(pause\.cuh:2\); "):
+    asm = 'asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old) : "l"(out), "h"(old));'
+    header = f"__device__ int add(int* out)\n{{\n    short old = 0;\n    {asm}\n    return old;\n}}\n"
+    text = '#include "adding.cuh"\n__global__ void k(int* out)\n{\n    out[1] = add(out);\n}\n'
+    file = OwnFile("own.cu", {"own.cu": text, "adding.cuh": header})
+    with pytest.raises(KernelError, match=r"^own\.cu:4: the simulated GPU does not run atom\S+ \(adding\.cuh:4\); "):
         simulate(OwnLaunch(file, "k", (1, 1, 1), (32, 1, 1), ("zeros:int32:1",)))
