@@ -182,6 +182,9 @@ def test_a_number_for_a_pointer_or_a_structure_is_refused() -> None:
         scalar_of("5", KernelParam("u64", 8), "float * x", "x")
     with pytest.raises(ParamError, match="p is a structure of 12 bytes"):
         scalar_of("5", KernelParam("b8", 12), "P p", "p")
+    with pytest.raises(ParamError, match="p is a structure of 8 bytes"):  # as large as a number
+        scalar_of("5", KernelParam("b8", 8), "P p", "p")
+    assert scalar_of("3+4j", KernelParam("b8", 8), "float2 z", "z") == np.complex64(3 + 4j)
     with pytest.raises(ParamError, match="n: 4294967296 does not fit int32"):
         scalar_of("4294967296", KernelParam("u32", 4), "int n", "n")
 
