@@ -114,30 +114,33 @@ def with_own_name(text: object, shipped: str, name: str) -> str:
 
 def read_file(path: str | Path, folders: Sequence[str | Path] = ()) -> OwnFile:
     """A kernel file with the headers that it includes from `folders`, directly or through other headers; a header is
-    looked for in one folder after another, and only there. Raises InputError, KernelError."""
+    looked for beside the header that includes it, then in one folder after another, and only there. Raises InputError,
+    KernelError."""
     name = Path(path).name
     texts = {name: read_kernel(path)}
     for folder in map(Path, folders):
         if not folder.is_dir():
             raise InputError(f"{plain(folder)} is no folder; --include names a folder with headers.")
-    waiting = [texts[name]]
+    waiting: list[tuple[str, list[tuple[Path, Path]]]] = [(texts[name], [])]
     while waiting:
-        for wanted in _included(waiting.pop()):
+        includer, beside = waiting.pop()
+        for wanted in _included(includer):
             if wanted in texts or wanted in header_files():
                 continue
-            file = next((f for folder in folders if (f := _inside(Path(folder), wanted))), None)
+            places = [*beside, *((Path(folder), Path(folder)) for folder in folders)]
+            file, top = next(((f, top) for at, top in places if (f := _inside(top, at / wanted))), (None, None))
             text = read_kernel(file) if file else HOST_HEADERS.get(wanted)
             if text is not None:
                 texts[wanted] = text
-                waiting.append(text)
+                waiting.append((text, [(file.parent, top)] if file and top else []))
             if len(texts) > MOST_HEADERS:
                 raise KernelError(f"{plain(name)} includes more than {MOST_HEADERS} headers; name fewer folders.")
     return OwnFile(name, texts)
 
 
-def _inside(folder: Path, name: str) -> Path | None:
-    """The header of that name in a folder; None where there is none, or where it is outside."""
-    file, top = (folder / name).resolve(), folder.resolve()
+def _inside(folder: Path, path: Path) -> Path | None:
+    """A header in a folder or in those within; None where there is none, or where it is outside."""
+    file, top = path.resolve(), folder.resolve()
     return file if file.is_relative_to(top) and file.is_file() else None
 
 

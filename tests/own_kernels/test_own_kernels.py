@@ -83,12 +83,13 @@ def test_headers_come_from_the_folders_that_are_named(tmp_path: Path) -> None:
     outside.mkdir()
     (tmp_path / "k.cu").write_text('#include "deep/a.h"\n#include "link.h"\n#include <stdio.h>\n#include "k2.h"\n')
     (tmp_path / "k2.h").write_text("beside the kernel, not in a folder that is named")
-    (inside / "deep" / "a.h").write_text('#include "b.h"\n#include "../outside/secret.h"\n')
+    (inside / "deep" / "a.h").write_text('#include "b.h"\n#include "near.h"\n#include "../outside/secret.h"\n')
+    (inside / "deep" / "near.h").write_text('#include "../../outside/secret.h"\n')
     (inside / "b.h").write_text("int b;")
     (outside / "secret.h").write_text("secret")
     (inside / "link.h").symlink_to(outside / "secret.h")
     texts = read_file(tmp_path / "k.cu", [inside]).texts
-    assert sorted(texts) == ["b.h", "deep/a.h", "k.cu", "stdio.h"]
+    assert sorted(texts) == ["b.h", "deep/a.h", "k.cu", "near.h", "stdio.h"]
     with pytest.raises(InputError, match="is no folder; --include names a folder with headers"):
         read_file(tmp_path / "k.cu", [tmp_path / "missing"])
     with pytest.raises(KernelError, match=r"includes ../outside/secret.h, which is no header"):
