@@ -114,7 +114,7 @@ def with_own_name(text: object, shipped: str, name: str) -> str:
 
 def read_file(path: str | Path, folders: Sequence[str | Path] = ()) -> OwnFile:
     """A kernel file with the headers that it includes from `folders`, directly or through other headers; a header is
-    looked for beside the header that includes it, then in one folder after another, and only there. Raises InputError,
+    looked for next to the header that includes it, then in one folder after another, and only there. Raises InputError,
     KernelError."""
     name = Path(path).name
     texts = {name: read_kernel(path)}
