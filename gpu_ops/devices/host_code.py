@@ -22,6 +22,8 @@ _TAGS = re.compile(
 )
 _AFTER = {"const", "noexcept", "override", "final", "try", "mutable"}
 """Words between the parameters of a function and its body."""
+LONGEST_HEAD = 500
+"""Tokens of a declaration outside of its brackets: without a limit a hostile file takes minutes."""
 ENDS = ("(", "[", "{", "=", ",", ";", ":")
 """What follows a name that is declared."""
 
@@ -61,8 +63,8 @@ class Declaration(NamedTuple):
 def without_host_code(texts: Mapping[str, str], wanted: Iterable[str] = ()) -> tuple[dict[str, str], frozenset[str]]:
     """Files in which blanks replace the declarations of the host, so that lines and columns stay, and the names of
     those: functions and variables without __device__ and the like, and types and constants that no code of the device
-    uses. `wanted` are texts with names that are used besides. A file whose brackets do not match is left as it is: the
-    compiler says where."""
+    uses. `wanted` are texts with names that are used besides. A file that cannot be divided so is left as it is: the
+    compiler says where its fault is."""
     macros: dict[str, set[str]] = defaultdict(set)
     found: dict[str, list[Declaration]] = {}
     for name, text in texts.items():
@@ -141,7 +143,8 @@ def _macros(parts: Sequence[Token]) -> Iterator[tuple[str, set[str]]]:
 
 
 def _declarations(parts: Sequence[Token]) -> list[Declaration] | None:
-    """The declarations of a file, those within namespaces too; None where brackets do not match."""
+    """The declarations of a file, those within namespaces too; None where brackets do not match, or one is very
+    long."""
     found, head, begin, place, scopes = list[Declaration](), list[str](), 0, 0, 0
     while place < len(parts):
         text, ends = parts[place].text, False
@@ -163,6 +166,8 @@ def _declarations(parts: Sequence[Token]) -> list[Declaration] | None:
             ends = text == ";"
             head.append(text)
         place += 1
+        if len(head) > LONGEST_HEAD:
+            return None
         if ends:
             found.append(_declaration(parts[begin:place], head))
             head, begin = [], place

@@ -100,6 +100,11 @@ def test_a_kernel_that_uses_what_the_host_has(text: str, message: str) -> None:
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("text", ["int main() { f(); ", "int main() { } }", "a ]", "x{} " * 600 + "; int main() {}"])
+def test_what_cannot_be_divided_is_left_as_it_is(text: str) -> None:
+    assert without_host_code({"own.cu": text}) == ({"own.cu": text}, frozenset())
+
+
 def test_a_name_of_an_instance_is_in_use() -> None:
     text = "struct Item { float a; };\nstruct Other { float a; };\ntemplate <class T> __global__ void k(T* y) {}"
     left = without_host_code({"own.cu": text}, ["k<Item>"])[0]["own.cu"]
