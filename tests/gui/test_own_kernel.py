@@ -24,6 +24,7 @@ from app.views.own_kernel.panel import ARRAYS, LAUNCH, SOURCE, OwnKernelPanel
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import OWN_KERNEL
 from app.views.window.session_link import view_of
+from app.views.xray.text import launch_extents
 from gpu_ops import from_array
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError
@@ -114,6 +115,13 @@ def test_what_is_wrong_is_said_in_a_sentence(
     launch(qtbot, panel)
     assert said in panel.state.text() and "--" not in panel.state.text() and panel.tabs.currentIndex() == LAUNCH
     assert not panel.tabs.isTabVisible(SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("extents", "text"), [((16, 64, 1), "16\u00a0×\u00a064"), ((1, 8, 1), "1\u00a0×\u00a08"), ((1, 1, 1), "1")]
+)
+def test_a_launch_is_written_in_the_order_of_cuda(extents: tuple[int, ...], text: str) -> None:
+    assert launch_extents(extents) == text
 
 
 def test_clusters_on_a_later_simulated_gpu(qtbot: QtBot, panel: OwnKernelPanel) -> None:
