@@ -18,6 +18,7 @@ from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain,
 from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import as_dict
+from gpu_ops.own_kernels import KERNEL_FILES
 from gpu_ops.own_kernels.arguments import FORMS, extents, pairs, summary
 from gpu_ops.own_kernels.gate import conditions, reports
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
@@ -29,7 +30,7 @@ FIRST = 8
 
 def is_own(argv: list[str]) -> bool:
     """Whether the arguments of xray name a kernel file instead of a filter."""
-    return any(a.endswith(".cu") and before != "--kernel" for before, a in zip(argv, argv[1:], strict=False))
+    return any(a.endswith(KERNEL_FILES) and before != "--kernel" for before, a in zip(argv, argv[1:], strict=False))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
