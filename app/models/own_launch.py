@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.models.experiment.experiment_text import joined
 from app.models.experiment.launch_fields import SIM, LaunchFields
+from gpu_ops.device_names import is_simulated
 from gpu_ops.errors import ParamError
 from gpu_ops.own_kernels.arguments import GIVEN, extents, pairs
 from gpu_ops.own_kernels.launches import Given, Request
@@ -20,6 +21,7 @@ from gpu_ops.own_kernels.sources import Declared, OwnFile
 def in_fields(sentence: str) -> str:
     """A message that names options of the command line, with the form's fields in their place."""
     fields = {"--kernel": _tr("Kernel"), "--include": _tr("Header folders"), "--arg ": _tr("The argument ")}
+    fields |= {"--cluster": _tr("the field Cluster")}
     fields |= {"; --arg gives": _tr("; the form gives"), "--define": _tr("Macros")}
     for option in sorted(fields, key=len, reverse=True):
         sentence = sentence.replace(option, fields[option])
@@ -60,8 +62,9 @@ def request_of(
         arguments=_placed(fields),
         folder=folder,
         shared_bytes=int(shared),
+        cluster=extents(fields.cluster.strip(), "Cluster") if fields.cluster.strip() else None,
         defines=pairs(fields.defines, "Macros", "1"),
-        device=fields.device,
+        device=SIM if is_simulated(fields.device) else fields.device,
         architecture=architecture,
         given=given,
     )
@@ -72,10 +75,12 @@ def command_of(fields: LaunchFields, architecture: str, files: Mapping[str, str]
     parts = ["kernelscope", "xray", fields.path]
     parts += ["--kernel", fields.kernel] if fields.kernel else []
     parts += ["--grid", fields.grid, "--block", fields.block]
+    parts += ["--cluster", fields.cluster] if fields.cluster.strip() else []
     parts += ["--shared", fields.shared] if fields.shared.strip() not in ("", "0") else []
     parts += _each("--arg", [files.get(text, text) for text in _placed(fields)])
     parts += _each("--include", fields.folders) + _each("--define", fields.defines)
-    return joined([*parts, *(["--gpu", architecture] if fields.device == SIM else ["--device", fields.device])])
+    where = ["--gpu", architecture] if is_simulated(fields.device) else ["--device", fields.device]
+    return joined([*parts, *where])
 
 
 def _placed(fields: LaunchFields) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from functools import cached_property
 from threading import Lock
 
 from gpu_ops.devices.compile_process import make
+from gpu_ops.devices.host_code import without_host_code
 from gpu_ops.devices.kernel_source import (
     HOST_HEADERS,
     base_name,
@@ -172,16 +173,22 @@ def request_of(
     instances: Sequence[str],
 ) -> Request:
     """The program for the compiler. Raises KernelError where a file includes what it must not."""
-    known = {**HOST_HEADERS, **edits} if edits else edits
+    known, host, constant = {**HOST_HEADERS, **edits} if edits else edits, frozenset[str](), False
     text, headers = read_source(source, known), included_headers(source, known)
     if edits:
         check_files(source, known)
+        cleaned, host = without_host_code({source: text, **headers}, instances)
+        text, headers = cleaned.pop(source), cleaned
+        constant = any(re.search(r"\b(?:constexpr|consteval)\b", t) for t in (text, *headers.values()))
     target = architecture if assemble else architecture.replace("sm_", "compute_")
     flags = (f"-arch={target}", *FLAGS, *(ASSEMBLER_FLAGS if assemble else ()), *flags_of(text))
+    flags += (
+        ("-default-device",) if constant else ()
+    )  # nvcc evaluates functions that are constexpr, whatever they are for
     flags += tuple(f"-D{k}={v}" for k, v in sorted(defines.items()))
     if not is_shipped(source):
         flags += tuple(f"-I{folder}" for folder in header_folders())
-    return Request(source, text, headers, flags, assemble, tuple(instances))
+    return Request(source, text, headers, flags, assemble, tuple(instances), sorted(host))
 
 
 def instances_of(source: str, name: str, edits: Mapping[str, str] | None = None) -> tuple[str, ...]:
@@ -194,6 +201,9 @@ def instances_of(source: str, name: str, edits: Mapping[str, str] | None = None)
     return () if declared else (name,)
 
 
+_UNDEFINED = re.compile(r'identifier "(\w+)" is undefined')
+_UNMARKED = re.compile("A (function without execution|namespace scope variable without memory) space annotations")
+"""What the compiler says of a function or a variable without __device__ and the like."""
 _NESTED = re.compile("device-side kernel launch|kernel launch from __device__")
 """What the compiler says of a kernel that launches kernels."""
 NAMES_OF_INSTANCES = "__nv_name_map"
@@ -214,7 +224,7 @@ def _compile(request: Request, architecture: str, defines: Mapping[str, Value], 
         made = _made(isolated, request)
     except LimitReached as limit:
         raise LimitReached(limit.limit, limit.flag, f"{source}: to compile it") from None
-    diagnostics = parse_log(made.log)
+    diagnostics = tuple(_in_words(d, request.host) for d in parse_log(made.log))
     if isolated:
         _check_named(request, diagnostics)
     if request.instances and any(d.file == NAMES_OF_INSTANCES for d in diagnostics):
@@ -242,6 +252,16 @@ def _check_named(request: Request, diagnostics: Sequence[Diagnostic]) -> None:
                 f"{request.source} does not compile: an error is in {plain(file, 80)}, which is no header of the "
                 "kernel folders, of CUDA or of a named folder."
             )
+
+
+def _in_words(diagnostic: Diagnostic, host: Sequence[str]) -> Diagnostic:
+    """A message that says what to do about code of the host that code of the device needs."""
+    text = diagnostic.text
+    if (match := _UNDEFINED.match(text)) and match[1] in host:
+        text += "; the file declares it for the host alone: write __device__ before its declaration"
+    elif _UNMARKED.match(text):
+        text = "code of the host within code of the device: write __device__ before this declaration"
+    return replace(diagnostic, text=text)
 
 
 def _compile_error(source: str, diagnostics: tuple[Diagnostic, ...], log: str) -> KernelError:

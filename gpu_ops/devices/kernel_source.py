@@ -56,20 +56,41 @@ accesses."""
 
 _INTEGERS = (("int8", "signed char"), ("int16", "short"), ("int32", "int"), ("int64", "long long"))
 _TYPES = "".join(f"typedef {c} {name}_t; typedef unsigned {c} u{name}_t;\n" for name, c in _INTEGERS)
+_STD = "namespace std {}\n"
+_C = ("assert", "ctype", "errno", "float", "limits", "math", "signal", "stdarg", "stddef", "stdint", "stdio", "stdlib")
+_CPP = (
+    *("algorithm", "array", "atomic", "bitset", "chrono", "complex", "condition_variable", "deque", "exception"),
+    *("fstream", "functional", "future", "iomanip", "iostream", "istream", "iterator", "limits", "list", "map"),
+    *("memory", "mutex", "new", "numeric", "optional", "ostream", "queue", "random", "ratio", "regex", "set"),
+    *("sstream", "stack", "stdexcept", "string", "string_view", "thread", "tuple", "type_traits", "typeinfo"),
+    *("unordered_map", "unordered_set", "utility", "valarray", "variant", "vector", "filesystem", "initializer_list"),
+)
+_SYSTEM = (
+    *("strings.h", "memory.h", "malloc.h", "unistd.h", "getopt.h", "dirent.h", "pthread.h", "omp.h", "windows.h"),
+    *("sys/time.h", "sys/types.h", "sys/stat.h", "sys/resource.h", "sys/wait.h", "sys/mman.h", "sys/utsname.h"),
+    *("fcntl.h", "io.h", "direct.h", "conio.h"),
+)
+_CUDA = (
+    *("cuda_runtime.h", "cuda_runtime_api.h", "device_launch_parameters.h", "cuda_profiler_api.h"),
+    *("cuda_gl_interop.h", "cublas_v2.h", "curand.h", "cusparse.h", "nvtx3/nvToolsExt.h"),
+)
+_FFT = (("float", "Real"), ("float2", "Complex"), ("double", "DoubleReal"), ("double2", "DoubleComplex"))
 HOST_HEADERS: Mapping[str, str] = {
-    **dict.fromkeys(("assert.h", "cassert", "cmath", "cstdio", "cstdlib", "cstring", "cuda.h", "cuda_runtime.h"), "\n"),
-    **dict.fromkeys(("cuda_runtime_api.h", "device_launch_parameters.h", "math.h", "stdio.h", "stdlib.h"), "\n"),
-    "string.h": "\n",
-    **dict.fromkeys(("stdint.h", "cstdint"), _TYPES.replace("unsigned signed", "unsigned")),
+    **dict.fromkeys((*(f"{name}.h" for name in (*_C, "string", "time")), *_SYSTEM, *_CUDA), _STD),
+    **dict.fromkeys((*(f"c{name}" for name in (*_C, "string", "time")), *_CPP), _STD),
+    "cuda.h": _STD + "typedef unsigned long long CUtexObject, CUsurfObject;\n",
+    **dict.fromkeys(("cufft.h", "cufftXt.h"), "".join(f"typedef {c} cufft{name};\n" for c, name in _FFT)),
+    **dict.fromkeys(("stdint.h", "cstdint"), _STD + _TYPES.replace("unsigned signed", "unsigned")),
     **dict.fromkeys(
         ("limits.h", "climits"),
-        "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n"
+        _STD + "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n"
         "#define UINT_MAX 4294967295u\n",
     ),
     **dict.fromkeys(
         ("float.h", "cfloat"),
-        "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n#define FLT_EPSILON 1.192092896e-07f\n"
-        "#define DBL_MAX 1.7976931348623158e+308\n#define DBL_EPSILON 2.2204460492503131e-16\n",
+        _STD + "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n"
+        "#define FLT_EPSILON 1.192092896e-07f\n#define DBL_MAX 1.7976931348623158e+308\n"
+        "#define DBL_EPSILON 2.2204460492503131e-16\n",
     ),
 }
 """Headers of the host that kernel files include although device code needs little of them: NVRTC declares printf,
@@ -264,7 +285,7 @@ def code_of(text: str) -> str:
 def _code(text: str, pattern: re.Pattern[str]) -> str:
     lines: list[list[str]] = [[]]
     first = True
-    for token, blank in _tokens(text, pattern):
+    for token, blank, _ in tokens(text, pattern):
         if token == "\n":
             if lines[-1][:1] == ["#"]:
                 lines.append([])
@@ -278,9 +299,9 @@ def _code(text: str, pattern: re.Pattern[str]) -> str:
     return "\n".join(" ".join(line) for line in lines if line)
 
 
-def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
-    """The tokens of a text, and whether each is a blank or a comment. As in C++, a line that ends in a backslash first
-    continues on the next one, except in a raw string."""
+def tokens(text: str, pattern: re.Pattern[str] = _TOKEN) -> Iterator[tuple[str, bool, int]]:
+    """The tokens of a text, whether each is a blank or a comment, and where it begins in the text. As in C++, a line
+    that ends in a backslash first continues on the next one, except in a raw string."""
     spliced = Spliced(text)
     at: int | None = 0
     while at is not None:
@@ -289,10 +310,10 @@ def _tokens(text: str, pattern: re.Pattern[str]) -> Iterator[tuple[str, bool]]:
             begin = spliced.before(match.end() - 1) + 1 if match["raw"] else 0
             end = spliced.end_of_raw(match["mark"], begin) if begin else None
             if end is not None:
-                yield match[0] + text[begin:end], False
+                yield match[0] + text[begin:end], False, spliced.before(match.start())
                 at = spliced.after(end)
                 break
-            yield match[0], match["blank"] is not None
+            yield match[0], match["blank"] is not None, spliced.before(match.start())
 
 
 class Spliced:

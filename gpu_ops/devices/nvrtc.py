@@ -32,7 +32,7 @@ class CompileResult(NamedTuple):
 class Request(NamedTuple):
     """A program for NVRTC: the name and the text of its file, headers by the name in the code, and flags. `assemble`
     asks for the cubin as well. `instances` are kernels as C++ names them, such as "reduce<int>": NVRTC compiles those
-    templates."""
+    templates. `host` are the names that the file declares for the host alone, which the program no longer has."""
 
     source: str
     text: str
@@ -40,6 +40,7 @@ class Request(NamedTuple):
     flags: Sequence[str]
     assemble: bool
     instances: Sequence[str] = ()
+    host: Sequence[str] = ()
 
 
 def call_nvrtc(request: Request) -> CompileResult:
@@ -49,7 +50,7 @@ def call_nvrtc(request: Request) -> CompileResult:
         key = shipped_programs.key_of(request.source, request.text, request.headers, request.flags)
         program = shipped_programs.find(key, request.flags, request.source, missing)
         return CompileResult(True, program.log, program.ptx, b"", 0.0, {})
-    source, text, headers, flags, assemble, instances = request
+    source, text, headers, flags, assemble, instances, _ = request
     nvrtc = _nvrtc()
     contents = [t.encode() for t in headers.values()]
     names = [n.encode() for n in headers]

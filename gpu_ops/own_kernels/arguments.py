@@ -29,6 +29,7 @@ GIVEN = ("input", "result")
 TRUTHS = {"true": "1", "false": "0"}
 MOST_ELEMENTS = 1 << 31
 _TYPES = {"float", "double", "half", "__half", "int", "unsigned", "short", "long", "char", "bool"}
+_PAIRS = {"float2", "double2", "cuFloatComplex", "cuDoubleComplex", "cuComplex", "cufftComplex", "cufftDoubleComplex"}
 _NAMED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.S)
 
 
@@ -198,6 +199,10 @@ def scalar_of(text: str, param: KernelParam, declared: str, name: str) -> np.gen
         raise ParamError(f"{name} is a pointer ({declared}); give an array, such as zeros:float32:1000, or null.")
     found = re.findall(r"\w+", declared)
     words = set(found[:-1] if _TYPES.intersection(found[:-1]) else found)  # a parameter's name may be "half"
+    if param.type == "b8" and param.nbytes > 1:  # PTX has scalars by their types, and structures as bytes
+        if param.nbytes in (8, 16) and words & _PAIRS:
+            return number(text, np.dtype(f"complex{8 * param.nbytes}"), name)
+        raise ParamError(f"{name} is a structure of {param.nbytes} bytes ({declared}); give struct:DTYPE=NUMBER,….")
     floats = {2: "float16", 4: "float32", 8: "float64"}
     if "bool" in words and param.nbytes == 1:
         return number(text, np.dtype(bool), name)
@@ -206,8 +211,6 @@ def scalar_of(text: str, param: KernelParam, declared: str, name: str) -> np.gen
         is_float = not re.fullmatch(r"[-+]?(0x[0-9a-fA-F]+|\d+)", text)
     if is_float and param.nbytes in floats:
         return number(text, np.dtype(floats[param.nbytes]), name)
-    if param.nbytes not in (1, 2, 4, 8):
-        raise ParamError(f"{name} is a structure of {param.nbytes} bytes ({declared}); give struct:DTYPE=NUMBER,….")
     signed = "u" if "unsigned" in words or text.lstrip("+")[:1].isdigit() and "int" not in words else ""
     return number(text, np.dtype(f"{signed}int{8 * param.nbytes}"), name)
 

@@ -46,6 +46,7 @@ class Request:
     seconds: float = SECONDS
     mebibytes: float = MEBIBYTES
     given: Mapping[str, Given] = field(default_factory=dict)
+    cluster: Extents | None = None
 
 
 def launch(request: dict[str, Any]) -> dict[str, Any]:
@@ -59,10 +60,11 @@ def launch(request: dict[str, Any]) -> dict[str, Any]:
     from gpu_ops.own_kernels.sources import OwnFile
 
     r = Request(**request)
-    grid, block = ((int(x), int(y), int(z)) for x, y, z in (r.grid, r.block))
+    grid, block = _extents(r.grid), _extents(r.block)
     file = OwnFile(r.name, r.texts)
     given = {name: _mapped(*about) for name, about in r.given.items()}
-    own = OwnLaunch(file, r.kernel, grid, block, tuple(r.arguments), r.shared_bytes, r.defines, given=given)
+    what = (file, r.kernel, grid, block, tuple(r.arguments), r.shared_bytes, r.defines)
+    own = OwnLaunch(*what, given=given, cluster=r.cluster and _extents(r.cluster))
     limits = (r.seconds, r.mebibytes, False)
     measured = None
     if r.device != "sim":
@@ -88,6 +90,11 @@ def launch(request: dict[str, Any]) -> dict[str, Any]:
         for name, about in result["arrays"].items():
             about["differs"] = counted_run and _difference(measured.outputs[name], counted_run.outputs[name])
     return result
+
+
+def _extents(values: Sequence[int]) -> Extents:
+    x, y, z = values
+    return x, y, z
 
 
 def _mapped(path: str, shape: Sequence[int], dtype: str) -> np.ndarray[Any, Any]:

@@ -28,13 +28,16 @@ from gpu_ops.types import Timing
 
 Array = np.ndarray[Any, Any]
 Extents = tuple[int, int, int]
+CLUSTERS_FROM = 90
+"""The first architecture with clusters of blocks."""
 
 
 @dataclass(frozen=True)
 class OwnLaunch:
     """A launch: `kernel` as C++ names it (None: the only one of the file), blocks and threads as (x, y, z), bytes of
     dynamic shared memory, defines of the compilation, and the arguments as text: see `arguments`. `symbols` are the
-    contents of __constant__ variables, as text too; `given` are arrays that arguments may name."""
+    contents of __constant__ variables, as text too; `given` are arrays that arguments may name. `cluster` are the
+    blocks of a cluster, where the kernel does not declare them."""
 
     file: OwnFile
     kernel: str | None
@@ -45,10 +48,21 @@ class OwnLaunch:
     defines: Mapping[str, str] = field(default_factory=dict)
     symbols: Mapping[str, str] = field(default_factory=dict)
     given: Mapping[str, Array] = field(default_factory=dict)
+    cluster: Extents | None = None
 
     @property
     def declared(self) -> Declared:
         return self.file.kernel(self.kernel)
+
+    @property
+    def texts(self) -> Mapping[str, str]:
+        """The texts to compile. Raises ParamError where the clusters do not fit the kernel or the grid."""
+        if self.cluster is None:
+            return self.file.texts
+        if any(blocks % part for blocks, part in zip(self.grid, self.cluster, strict=True)):
+            grid, cluster = ("x".join(map(str, extents)) for extents in (self.grid, self.cluster))
+            raise ParamError(f"A grid of {grid} blocks has no whole clusters of {cluster}; give multiples of them.")
+        return self.file.with_clusters(self.declared.name, self.cluster)
 
 
 @dataclass(frozen=True)
@@ -72,7 +86,9 @@ def simulate(
     """Run the launch on a simulated GPU and count; `code` also gives the PTX and the machine code. Raises ParamError,
     KernelError with findings, LimitReached, Cancelled."""
     options = Options(counters=counters, coalescing=coalescing)
-    device = SimDevice(architecture, options, assemble=True).session(own.file.texts)
+    if own.cluster and int(architecture[3:]) < CLUSTERS_FROM:
+        raise ParamError(f"Clusters need sm_90 or later, and this is {architecture}; choose sm_90 or sm_120.")
+    device = SimDevice(architecture, options, assemble=True).session(own.texts)
     launch, arrays, filled = _launch(own, device)
     before = {name: device.download(arrays[name]) for name in filled}
     execution = device.execute(Plan((launch,), {}))
@@ -102,7 +118,7 @@ def simulate(
 def measure(own: OwnLaunch, name: str, careful: bool = False) -> OwnRun:
     """Run the launch once on a CUDA device, then time repeated launches by its clock: each after the first finds the
     arrays as the one before left them. Raises ParamError, DeviceError, KernelError, KernelFault."""
-    device = open_device(name).session(own.file.texts)
+    device = open_device(name).session(own.texts)
     if device.kind != "cuda":
         raise ParamError(f"{name} does not measure kernels; choose cuda:N, or leave --device out for a simulated GPU.")
     with device.as_current():

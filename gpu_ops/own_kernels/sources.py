@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from gpu_ops.devices.host_code import declarations
 from gpu_ops.devices.kernel_source import HOST_HEADERS, base_name, code_of, header_files
 from gpu_ops.errors import InputError, KernelError, ParamError, plain
 from gpu_ops.io.regular import require_regular
@@ -61,6 +62,24 @@ class OwnFile:
             raise ParamError(f"{found.name} is a template; name an instance with --kernel, such as '{name}<float>'.")
         return found
 
+    def with_clusters(self, name: str, cluster: tuple[int, int, int]) -> dict[str, str]:
+        """The texts in which a kernel declares its clusters; all lines and columns keep their numbers. Raises
+        ParamError where it declares them already."""
+        texts = dict(self.texts)
+        for file, text in texts.items():
+            found = next((d for d in declarations(text) if name in d.names and "__global__" in d.head), None)
+            if found is None:
+                continue
+            if "__cluster_dims__" in found.head:
+                raise ParamError(f"{name} declares its clusters itself, with __cluster_dims__; leave --cluster out.")
+            at = next(part.end for part in found.tokens if part.text == "__global__")
+            before = text[:at]
+            line, column = before.count("\n") + 1, at - before.rfind("\n") - 1
+            mark = f" __cluster_dims__({cluster[0]}, {cluster[1]}, {cluster[2]})\n#line {line}\n{' ' * column}"
+            texts[file] = before + mark + text[at:]
+            return texts
+        raise ParamError(f"{plain(self.name)} declares {name} in another way than __global__ void {name}(…).")
+
 
 def read_kernel(path: str | Path) -> str:
     """The text of a user's kernel file. Raises InputError."""
@@ -95,30 +114,33 @@ def with_own_name(text: object, shipped: str, name: str) -> str:
 
 def read_file(path: str | Path, folders: Sequence[str | Path] = ()) -> OwnFile:
     """A kernel file with the headers that it includes from `folders`, directly or through other headers; a header is
-    looked for in one folder after another, and only there. Raises InputError, KernelError."""
+    looked for next to the header that includes it, then in one folder after another, and only there. Raises InputError,
+    KernelError."""
     name = Path(path).name
     texts = {name: read_kernel(path)}
     for folder in map(Path, folders):
         if not folder.is_dir():
             raise InputError(f"{plain(folder)} is no folder; --include names a folder with headers.")
-    waiting = [texts[name]]
+    waiting: list[tuple[str, list[tuple[Path, Path]]]] = [(texts[name], [])]
     while waiting:
-        for wanted in _included(waiting.pop()):
+        includer, beside = waiting.pop()
+        for wanted in _included(includer):
             if wanted in texts or wanted in header_files():
                 continue
-            file = next((f for folder in folders if (f := _inside(Path(folder), wanted))), None)
+            places = [*beside, *((Path(folder), Path(folder)) for folder in folders)]
+            file, top = next(((f, top) for at, top in places if (f := _inside(top, at / wanted))), (None, None))
             text = read_kernel(file) if file else HOST_HEADERS.get(wanted)
             if text is not None:
                 texts[wanted] = text
-                waiting.append(text)
+                waiting.append((text, [(file.parent, top)] if file and top else []))
             if len(texts) > MOST_HEADERS:
                 raise KernelError(f"{plain(name)} includes more than {MOST_HEADERS} headers; name fewer folders.")
     return OwnFile(name, texts)
 
 
-def _inside(folder: Path, name: str) -> Path | None:
-    """The header of that name in a folder; None where there is none, or where it is outside."""
-    file, top = (folder / name).resolve(), folder.resolve()
+def _inside(folder: Path, path: Path) -> Path | None:
+    """A header in a folder or in those within; None where there is none, or where it is outside."""
+    file, top = path.resolve(), folder.resolve()
     return file if file.is_relative_to(top) and file.is_file() else None
 
 

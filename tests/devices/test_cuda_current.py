@@ -259,7 +259,7 @@ def test_a_kernel_that_does_not_end_meets_the_limit_of_time(fake: FakeCupy) -> N
         execute()  # whose end says how the kernel died
     assert fake.done["event.query", 0] == queries + 1
     fake.status = 600
-    words = "A kernel still runs after 0.05 s: it may never end. --deadline allows more"
+    words = "A kernel still runs after 0.05 s: it may never end; --deadline allows more"
     with pytest.raises(KernelFault, match=words), limited(Limit(0.05, 1 << 40)):
         execute()
     assert fake.done["event.query", 0] > 3 and fake.wrong == []

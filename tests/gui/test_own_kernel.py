@@ -24,6 +24,7 @@ from app.views.own_kernel.panel import ARRAYS, LAUNCH, SOURCE, OwnKernelPanel
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import OWN_KERNEL
 from app.views.window.session_link import view_of
+from app.views.xray.text import launch_extents
 from gpu_ops import from_array
 from gpu_ops.cli import main
 from gpu_ops.errors import InputError
@@ -98,6 +99,8 @@ def test_the_copied_command_does_the_same(
     "field, text, said",
     [
         ("grid", "2x", "Blocks 2x is no extent"),
+        ("cluster", "0", "Cluster 0 is no extent"),
+        ("cluster", "2", "Clusters need sm_90 or later, and this is sm_75; choose sm_90 or sm_120."),
         ("shared", "many", "Shared memory 'many' is no number of bytes"),
         ("includes", "none", "none is no folder; Header folders names a folder with headers."),
         ("defines", "BARRIER=}", "does not compile: shift.cu:7:5: error: expected a declaration"),
@@ -112,6 +115,28 @@ def test_what_is_wrong_is_said_in_a_sentence(
     launch(qtbot, panel)
     assert said in panel.state.text() and "--" not in panel.state.text() and panel.tabs.currentIndex() == LAUNCH
     assert not panel.tabs.isTabVisible(SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("extents", "text"), [((16, 64, 1), "16\u00a0×\u00a064"), ((1, 8, 1), "1\u00a0×\u00a08"), ((1, 1, 1), "1")]
+)
+def test_a_launch_is_written_in_the_order_of_cuda(extents: tuple[int, ...], text: str) -> None:
+    assert launch_extents(extents) == text
+
+
+def test_clusters_on_a_later_simulated_gpu(qtbot: QtBot, panel: OwnKernelPanel) -> None:
+    form = panel.form
+    form.defines.setText("BARRIER=__syncthreads();")
+    assert [form.device.itemText(n) for n in range(3)] == ["simulated GPU", "simulated sm_90", "simulated sm_120"]
+    form.device.setCurrentIndex(form.device.findData("sim:sm_90"))
+    form.cluster.setText("2")
+    form.grid.setText("4")
+    launch(qtbot, panel)
+    assert panel.state.text() == "The kernel ran." and panel._controller.outcome is not None
+    result = panel._controller.outcome.result
+    assert result is not None and result["content"]["architecture"] == "sm_90"
+    command = panel._controller.command({})
+    assert " --cluster 2 " in command and command.endswith(" --gpu sm_90")
 
 
 def test_an_endless_kernel_is_stopped_and_the_next_launch_runs(qtbot: QtBot, panel: OwnKernelPanel) -> None:

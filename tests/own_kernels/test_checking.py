@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -154,13 +155,33 @@ def test_a_file_that_cannot_be_read_keeps_no_other_from_being_checked(
 ) -> None:
     right = lambda check, texts, jobs: (Verdict(n, check.key(t), "right", "all", "") for n, t in texts.items())  # noqa: E731
     monkeypatch.setattr("gpu_ops.cli.own.check.check_files", right)
-    for name, data in (("a.cu", b"// \xe4"), ("b.cu", b""), ("c.cu", b"// fine")):
+    for name, data in (("a.cu", b"// \xe4"), ("b.cu", b""), ("c.cu", b"// fine"), ("d.cu", b"a" * (1 << 21))):
         (tmp_path / name).write_bytes(data)
+    (tmp_path / "e.cu").mkdir()
+    (tmp_path / "f.cu").symlink_to("gone.cu")
+    os.mkfifo(tmp_path / "g.cu")
     report = tmp_path / "r.json"
     assert main(["check", "mean1d", str(tmp_path / "*.cu"), "--json", str(report)]) == 3
     said = capsys.readouterr().out
-    assert said.count("FAILED") == 2 and "line 1, column 4 is no UTF-8" in said and "1 of 3 right" in said
-    assert [f["status"] for f in json.loads(report.read_text())["files"]] == ["failed", "failed", "right"]
+    for name, words in (
+        ("a.cu", "line 1, column 4 is no UTF-8"),
+        ("b.cu", "it is empty"),
+        ("d.cu", "it is larger than 1024 KiB"),
+        ("f.cu", "does not exist"),
+        ("g.cu", "is a pipe"),
+    ):
+        (line,) = (line for line in said.splitlines() if line.startswith(f"FAILED  {tmp_path / name}  "))
+        assert words in line
+    assert said.count("FAILED") == 5 and "1 of 6 right" in said
+    assert [f["status"] for f in json.loads(report.read_text())["files"]].count("right") == 1
+
+
+def test_a_folder_is_no_file_that_is_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "solutions").mkdir()
+    (tmp_path / "solutions" / "parts.cu").mkdir()
+    for given, words in ((tmp_path / "solutions", "is a folder"), (tmp_path / "solutions" / "*.cu", "fits no file")):
+        assert main(["check", "mean1d", str(given)]) == 2
+        assert f"{given} {words}; give kernel files, such as 'solutions/*.cu'" in capsys.readouterr().err
 
 
 def test_a_summary_counts_what_did_not_run() -> None:

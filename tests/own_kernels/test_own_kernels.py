@@ -83,12 +83,13 @@ def test_headers_come_from_the_folders_that_are_named(tmp_path: Path) -> None:
     outside.mkdir()
     (tmp_path / "k.cu").write_text('#include "deep/a.h"\n#include "link.h"\n#include <stdio.h>\n#include "k2.h"\n')
     (tmp_path / "k2.h").write_text("beside the kernel, not in a folder that is named")
-    (inside / "deep" / "a.h").write_text('#include "b.h"\n#include "../outside/secret.h"\n')
+    (inside / "deep" / "a.h").write_text('#include "b.h"\n#include "near.h"\n#include "../outside/secret.h"\n')
+    (inside / "deep" / "near.h").write_text('#include "../../outside/secret.h"\n')
     (inside / "b.h").write_text("int b;")
     (outside / "secret.h").write_text("secret")
     (inside / "link.h").symlink_to(outside / "secret.h")
     texts = read_file(tmp_path / "k.cu", [inside]).texts
-    assert sorted(texts) == ["b.h", "deep/a.h", "k.cu", "stdio.h"]
+    assert sorted(texts) == ["b.h", "deep/a.h", "k.cu", "near.h", "stdio.h"]
     with pytest.raises(InputError, match="is no folder; --include names a folder with headers"):
         read_file(tmp_path / "k.cu", [tmp_path / "missing"])
     with pytest.raises(KernelError, match=r"includes ../outside/secret.h, which is no header"):
@@ -182,6 +183,9 @@ def test_a_number_for_a_pointer_or_a_structure_is_refused() -> None:
         scalar_of("5", KernelParam("u64", 8), "float * x", "x")
     with pytest.raises(ParamError, match="p is a structure of 12 bytes"):
         scalar_of("5", KernelParam("b8", 12), "P p", "p")
+    with pytest.raises(ParamError, match="p is a structure of 8 bytes"):  # as large as a number
+        scalar_of("5", KernelParam("b8", 8), "P p", "p")
+    assert scalar_of("3+4j", KernelParam("b8", 8), "float2 z", "z") == np.complex64(3 + 4j)
     with pytest.raises(ParamError, match="n: 4294967296 does not fit int32"):
         scalar_of("4294967296", KernelParam("u32", 4), "int n", "n")
 

@@ -39,9 +39,14 @@ def test_only_commands_with_kernels_have_a_child(monkeypatch: pytest.MonkeyPatch
     for argv in (["xray", "mean1d"], ["run", "mean"], ["check", "mean1d", "a.cu"], ["list"], []):
         assert supervised.main(argv) == 0
     assert "child" not in called
-    for argv in (["xray", "a.cu"], ["run", "mean", "--kernel=a.cu"], ["xray", "mean1d", "--kern", "a"]):
+    for argv in (
+        ["xray", "a.cu"],
+        ["xray", "a.cuh"],
+        ["run", "mean", "--kernel=a.cu"],
+        ["xray", "mean1d", "--kern", "a"],
+    ):
         assert supervised.main(argv) == 0
-    assert called[5:] == ["child"] * 3
+    assert called[5:] == ["child"] * 4
 
 
 ADVICE = "Look for very large arrays, tables and output."

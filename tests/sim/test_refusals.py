@@ -11,6 +11,8 @@ import pytest
 
 from gpu_ops.devices import open_device
 from gpu_ops.errors import DeviceError, KernelError
+from gpu_ops.own_kernels.launching import OwnLaunch, simulate
+from gpu_ops.own_kernels.sources import OwnFile
 from tests.sim.bench import Case, launch
 from tests.sim.table import case, text
 
@@ -195,3 +197,12 @@ def test_a_kernel_that_stops_itself(kernel: str, kind: str, words: str, architec
     assert found.thread == ((18, 0, 0) if kernel == "claims" else (7, 0, 0))
     fine = (a, 64) if kernel == "claims" else (np.zeros(32, np.int32),)
     assert launch(case("messages.cu", kernel, fine, grid=2, block=32), f"sim:{architecture}").findings == ()
+
+
+def test_what_a_header_has_is_refused_by_the_line_of_the_kernel() -> None:
+    asm = 'asm volatile("atom.add.noftz.f16 %0, [%1], %2;" : "=h"(old) : "l"(out), "h"(old));'
+    header = f"__device__ int add(int* out)\n{{\n    short old = 0;\n    {asm}\n    return old;\n}}\n"
+    text = '#include "adding.cuh"\n__global__ void k(int* out)\n{\n    out[1] = add(out);\n}\n'
+    file = OwnFile("own.cu", {"own.cu": text, "adding.cuh": header})
+    with pytest.raises(KernelError, match=r"^own\.cu:4: the simulated GPU does not run atom\S+ \(adding\.cuh:4\); "):
+        simulate(OwnLaunch(file, "k", (1, 1, 1), (32, 1, 1), ("zeros:int32:1",)))

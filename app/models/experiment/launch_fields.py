@@ -15,20 +15,23 @@ from app.models.files.json_text import Fields
 from gpu_ops.errors import InputError, plain
 
 SIM = "sim"
-DEVICE = re.compile(r"sim|cuda:[0-9]{1,3}")
-_TEXTS = ("kernel", "grid", "block", "shared")
+SIMULATED = (SIM, "sim:sm_90", "sim:sm_120")
+"""The simulated GPUs: the usual one, and those of later architectures."""
+DEVICE = re.compile("|".join(SIMULATED) + "|cuda:[0-9]{1,3}")
+_TEXTS = ("kernel", "grid", "block", "cluster", "shared")
 _LISTS = ("arguments", "includes", "defines")
 
 
 @dataclass(frozen=True)
 class LaunchFields:
     """The texts of the form. `path` is that of the kernel file, "" for none; `kernel` is "" for the only kernel of the
-    file, and `device` is "sim", or "cuda:0" to run it there too."""
+    file, `cluster` "" for none, and `device` one of SIMULATED, or "cuda:0" to run it there too."""
 
     path: str = ""
     kernel: str = ""
     grid: str = ""
     block: str = ""
+    cluster: str = ""
     shared: str = "0"
     arguments: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()

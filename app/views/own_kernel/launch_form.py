@@ -10,11 +10,12 @@ from PySide6.QtCore import QSignalBlocker, Signal, Slot
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.base.nesting import bounded
-from app.models.experiment.launch_fields import SIM, LaunchFields
+from app.models.experiment.launch_fields import SIMULATED, LaunchFields
 from app.views.boxes import in_column, in_row
 from app.views.labels import buddy, named
 from app.views.own_kernel.argument_row import CLOSE, ArgumentRow, ShapeOf
 from app.views.parts import Combo
+from gpu_ops.device_names import device_place, is_simulated
 from gpu_ops.own_kernels.presets import first_instance, parameters
 from gpu_ops.own_kernels.sources import Declared
 
@@ -50,6 +51,11 @@ class LaunchForm(QWidget):
         )
         self.grid = self._field("own.grid", self.tr("Blocks"), self.tr("Blocks of the grid: 41, 16x8 or 4x4x4"))
         self.block = self._field("own.block", self.tr("Threads"), self.tr("Threads of a block: 256 or 32x8"))
+        self.cluster = self._field(
+            "own.cluster",
+            self.tr("Cluster"),
+            self.tr("Blocks of a cluster: 2 or 2x1; empty for none, and where the kernel has __cluster_dims__"),
+        )
         self.shared = self._field(
             "own.shared", self.tr("Shared bytes"), self.tr("Bytes of dynamic shared memory of a block")
         )
@@ -74,6 +80,7 @@ class LaunchForm(QWidget):
             self.device: self.tr("Device"),
             self.grid: self.tr("Blocks"),
             self.block: self.tr("Threads"),
+            self.cluster: self.tr("Cluster"),
             self.shared: self.tr("Shared bytes"),
             self.includes: self.tr("Header folders"),
             self.defines: self.tr("Macros"),
@@ -81,7 +88,7 @@ class LaunchForm(QWidget):
         below = {field: in_column(buddy(title, field), field, gap=CLOSE) for field, title in titles.items()}
         return (
             in_row((below[self.kernel], 2), (below[self.device], 1)),
-            in_row(*((below[field], 1) for field in (self.grid, self.block, self.shared))),
+            in_row(*((below[field], 1) for field in (self.grid, self.block, self.cluster, self.shared))),
             self._arguments,
             in_row((below[self.includes], 1), (below[self.defines], 1)),
         )
@@ -109,6 +116,7 @@ class LaunchForm(QWidget):
         for field, text in (
             (self.grid, fields.grid),
             (self.block, fields.block),
+            (self.cluster, fields.cluster),
             (self.shared, fields.shared),
             (self.includes, "; ".join(fields.includes)),
             (self.defines, " ".join(fields.defines)),
@@ -120,13 +128,15 @@ class LaunchForm(QWidget):
             row.set_text(argument)
 
     def _show_devices(self, device: str, devices: Sequence[str]) -> None:
-        names = dict.fromkeys((SIM, *devices, device))
+        names = dict.fromkeys((*SIMULATED, *devices, device))
         self.device.clear()
         for name in names:
-            text = self.tr("{name}, which is not here") if name not in (SIM, *devices) else "{name}"
-            self.device.addItem(self.tr("simulated GPU") if name == SIM else text.format(name=name), name)
+            if is_simulated(name):
+                text = self.tr("simulated {what}").format(what=device_place(name) or self.tr("GPU"))
+            else:
+                text = name if name in devices else self.tr("{name}, which is not here").format(name=name)
+            self.device.addItem(text, name)
         self.device.setCurrentIndex(self.device.findData(device))
-        self.device.setEnabled(len(names) > 1)
 
     def _find(self, text: str) -> Declared | None:
         return next((k for k in self._kernels if k.name == text.split("<")[0].strip()), None)
@@ -170,6 +180,7 @@ class LaunchForm(QWidget):
             kernel=self.kernel.currentText().strip(),
             grid=self.grid.text(),
             block=self.block.text(),
+            cluster=self.cluster.text(),
             shared=self.shared.text(),
             arguments=tuple(row.text for row in self.rows),
             includes=tuple(part.strip() for part in self.includes.text().split(";") if part.strip()),

@@ -25,6 +25,7 @@ from app.views.scrolled import Scrolled
 from app.views.window.dock_sizes import DockSizes
 from app.views.window.panel_spec import DockSpec, PanelSpec
 from app.views.window.panels import DOCKS, ENLARGEABLE, LESSONS, OWN_KERNEL, PANELS, XRAY
+from gpu_ops.own_kernels import KERNEL_FILES
 
 LAYOUT_VERSION = 5
 """Increase it when the initial docks of panels change: stored layouts with another number are ignored."""
@@ -105,13 +106,13 @@ class Docks(QObject):
         """Open a single kernel or profile in its panel; nothing is launched. Returns whether the files are one of
         these."""
         path = paths[0] if len(paths) == 1 else ""
-        if path.endswith(".cu"):
+        if path.endswith(KERNEL_FILES):
             self.show(OWN_KERNEL.dock)
             self._context.own_kernel.open(path)
         elif path.endswith(".ncu-rep"):
             self.show(XRAY.dock)
             self[XRAY].show_profile(path)
-        return path.endswith((".cu", ".ncu-rep"))
+        return path.endswith((*KERNEL_FILES, ".ncu-rep"))
 
     def existing(self, spec: PanelSpec[W]) -> W | None:
         """A panel, or None where it is lazy and nobody has looked at it yet."""

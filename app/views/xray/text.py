@@ -58,6 +58,12 @@ def _sides(shape: Sequence[int]) -> str:
     return "\u00a0×\u00a0".join(map(count, reversed(shape)))
 
 
+def launch_extents(extents: Sequence[int]) -> str:
+    """The extents of a grid or a block in CUDA's order, x first; ones at the end are left out."""
+    last = max((place for place, extent in enumerate(extents) if extent > 1), default=0)
+    return "\u00a0×\u00a0".join(map(count, extents[: last + 1]))
+
+
 def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: QPalette, head: str = "") -> str:
     """The report below the source, after a first sentence. Links "#kernel-file-line" lead to lines."""
     muted = colours_of(palette).muted.name()
@@ -125,7 +131,7 @@ def _resources(kernel: KernelView) -> str:
     data, held = kernel.kernel, kernel.kernel["occupancy"]
     resources = data["resources"]
     spilled = resources.get("spill_store_bytes", 0) + resources.get("spill_load_bytes", 0)
-    grid, block = (_sides([n for n in data[what] if n > 1] or [1]) for what in ("grid", "block"))
+    grid, block = (launch_extents(data[what]) for what in ("grid", "block"))
     texts = [
         (tr("1 block of {block} threads") if grid == "1" else tr("{grid} blocks of {block} threads")).format(
             grid=grid, block=block

@@ -110,13 +110,15 @@ def _read(check: Check, patterns: Sequence[str]) -> tuple[dict[str, str], dict[s
 
 
 def _names(patterns: Sequence[str]) -> list[str]:
-    """The files, sorted, each once. Raises InputError for a pattern without files."""
+    """The files, sorted, each once. Raises InputError for a folder, and for a pattern without files."""
     found: dict[str, None] = {}
     for pattern in patterns:
         names = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern, recursive=True))
-        if not names:
-            raise InputError(f"{plain(pattern)} fits no file; give kernel files, such as 'solutions/*.cu'.")
-        found |= dict.fromkeys(name for name in names if not Path(name).is_dir())
+        files = [name for name in names if not Path(name).is_dir()]
+        if not files:
+            why = "is a folder" if Path(pattern).is_dir() else "fits no file"
+            raise InputError(f"{plain(pattern)} {why}; give kernel files, such as 'solutions/*.cu'.")
+        found |= dict.fromkeys(files)
     return sorted(found)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from gpu_ops.cli import guarded
 from gpu_ops.cli import main as command
 from gpu_ops.errors import STOPPED, KernelError
+from gpu_ops.own_kernels import KERNEL_FILES
 from gpu_ops.own_kernels.kernel_process import KernelProcess
 
 WITH_KERNELS = ("run", "xray")
@@ -19,7 +20,7 @@ POLL = 0.2
 
 def main(argv: Sequence[str], draw: Callable[[Any, str], None] | None = None) -> int:
     """As `gpu_ops.cli.main`; a command that names a kernel file runs in a child process."""
-    if argv and argv[0] in WITH_KERNELS and any(a.startswith("--k") or a.endswith(".cu") for a in argv[1:]):
+    if argv and argv[0] in WITH_KERNELS and any(a.startswith("--k") or a.endswith(KERNEL_FILES) for a in argv[1:]):
         return guarded(lambda: _supervise(list(argv)))
     return command(argv, draw)
 

@@ -20,6 +20,7 @@ from gpu_ops.explaining.cliffs.bank_conflicts import as_dict as conflicts_dict
 from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import as_dict
+from gpu_ops.own_kernels import KERNEL_FILES
 from gpu_ops.own_kernels.arguments import FORMS, extents, pairs, summary
 from gpu_ops.own_kernels.gate import conditions, reports
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
@@ -32,7 +33,7 @@ FIRST = 8
 
 def is_own(argv: list[str]) -> bool:
     """Whether the arguments of xray name a kernel file instead of a filter."""
-    return any(a.endswith(".cu") and before != "--kernel" for before, a in zip(argv, argv[1:], strict=False))
+    return any(a.endswith(KERNEL_FILES) and before != "--kernel" for before, a in zip(argv, argv[1:], strict=False))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--kernel", metavar="NAME", help="as C++ names it, such as 'reduce<int>' (default: the only one)")
     what.add_argument("--grid", default="1", metavar="N", help="blocks: 41, 16x8 or 4x4x4 (default 1)")
     what.add_argument("--block", default="256", metavar="N", help="threads of a block: 256 or 32x8 (default 256)")
+    what.add_argument("--cluster", metavar="N", help="blocks of a cluster, 2 or 2x1; not with __cluster_dims__")
     what.add_argument("--shared", type=int, default=0, metavar="BYTES", help="dynamic shared memory (default 0)")
     what.add_argument("--arg", action="append", default=[], metavar="[NAME=]VALUE", help=f"the next argument: {FORMS}")
     what.add_argument(
@@ -109,6 +111,7 @@ def _launch_of(args: argparse.Namespace) -> OwnLaunch:
         args.shared,
         pairs(args.define, "--define", "1"),
         pairs(args.symbol, "--symbol"),
+        cluster=extents(args.cluster, "--cluster") if args.cluster else None,
     )
 
 

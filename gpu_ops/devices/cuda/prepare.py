@@ -37,7 +37,8 @@ def wait_for(event: Any) -> None:
             advance(0, 1)
         except LimitReached as limit:
             what = f"A kernel still runs after {limit.limit}"
-            raise KernelFault(f"{what}: it may never end. {limit.flag} allows more.") from None
+            more = f"; {limit.flag} allows more" if limit.flag else ""
+            raise KernelFault(f"{what}: it may never end{more}.") from None
         time.sleep(_LOOK_S)
     event.synchronize()
 

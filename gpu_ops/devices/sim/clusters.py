@@ -68,7 +68,8 @@ class Clusters:
         if lanes.visitors is not None:
             visitors = lanes.visitors[places]
             ranks = self.layout.ranks[visitors // self.layout.width, 0]
-            for row, who in zip(rows, visitors, strict=True):
+            away = visitors // self.layout.width != rows
+            for row, who in zip(rows[away], visitors[away], strict=True):
                 self.visits[int(row)] = shared.time, site, int(who)
         mine = SharedAccess(units, ranks.astype(np.int64), rows, places)
         for rival in RIVALS[kind]:
@@ -166,7 +167,8 @@ class ClusterOperations:
             self.findings.add("block may have ended", site.place, lanes, lanes.places[ended], say(text))
         width = self.layout.width
         threads = lanes.active(np.broadcast_to(lanes.threads, lanes.shape))
-        far = Lanes(self.layout, index=target * width + threads, visitors=lanes.flat)
+        visitors = lanes.flat if (target != rows).any() else None
+        far = Lanes(self.layout, index=target * width + threads, visitors=visitors)
         return far, ((whole & OFFSET) - site.offset)[None].astype(address.dtype)
 
     def map_rank(self, address: Array, rank: Array) -> Array:

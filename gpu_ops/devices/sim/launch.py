@@ -187,7 +187,8 @@ def _shared(layout: BatchLayout, loaded: LoadedKernel, nbytes: int, findings: Fi
     """The shared memory of a batch, with that of the system behind it where the kernel uses it."""
     system = nbytes if loaded.code.reserved else None
     visible = nbytes if system is None else reserved_from(nbytes) + RESERVED_BYTES
-    return SharedMemory(layout, visible, loaded.unit, _names(loaded), findings, checks, system, loaded.program.library)
+    how = (findings, checks, system, loaded.program.library, loaded.code.cluster is not None)
+    return SharedMemory(layout, visible, loaded.unit, _names(loaded), *how)
 
 
 def _count(findings: Findings, counters: Counters | None, recorder: Recorder | None, counts: dict[str, int]) -> None:

@@ -33,6 +33,7 @@ class SharedMemory(BlockOrder):
         checks: bool,
         user_bytes: int | None = None,
         library: frozenset[str] = frozenset(),
+        clustered: bool = False,
     ) -> None:
         super().__init__(layout, checks)
         self.nbytes, self.unit, self.names, self.findings = nbytes, unit, names, findings
@@ -42,7 +43,7 @@ class SharedMemory(BlockOrder):
         self.written = np.zeros((1, units), np.bool_)
         self.all_written = not checks
         self.library = library
-        self.clusters = Clusters(layout, units) if layout.cluster != (1, 1, 1) else None
+        self.clusters = Clusters(layout, units) if clustered else None
         if user_bytes is not None:
             self.data[:, user_bytes:] = 0
             self.written[:, user_bytes // unit :] = True

@@ -55,9 +55,9 @@ def shuffle(
     clamp: Array,
     mask: Array | None,
 ) -> tuple[Array, Array]:
-    """shfl.sync: the value of another lane, and whether that lane is in the segment. If the other lane is not active or
-    not in `mask` (None: all lanes are), the lane keeps its own value and a finding reports it, because the result on
-    hardware is undefined."""
+    """shfl.sync: the value of another lane, and whether that lane is in the segment. A finding reports another lane
+    that is not active, or not in `mask` (None: all lanes are), because the result is undefined: 0 of an inactive lane,
+    as on an H200, and the lane's own value otherwise."""
     warps = Warps(lanes)
     lane = np.arange(WARP)[None, :]
     values = warps.of(value)
@@ -80,6 +80,7 @@ def shuffle(
         inside = source <= highest
     source = np.where(inside, source, lane)
     running = np.take_along_axis(warps.active, source, axis=1)
+    values = np.where(warps.active, values, values.dtype.type(0))
     missing = warps.active & ~running
     if mask is not None:
         named = warps.of(mask)
@@ -90,7 +91,7 @@ def shuffle(
         why = "which its mask does not name" if np.take_along_axis(warps.active, source, 1)[missing][0] else "inactive"
         text = f"reads from lane {sources[0]}, {why}; on hardware the result is undefined"
         findings.add("shuffle from an inactive lane", site.place, lanes, places, lambda at: text)
-        source = np.where(running, source, lane)
+        source = np.where(np.take_along_axis(warps.active, source, 1) & ~running, lane, source)
     return warps.back(np.take_along_axis(values, source, axis=1)), warps.back(inside)
 
 

@@ -39,8 +39,8 @@ COUNTS: Mapping[Limit, Count] = {
     "latency": Count("loads in a row per block", _chain),
     "launches": Count("launches", lambda launches: float(len(launches))),
 }
-"""What was counted for each limit. Bytes of memory are those of the sectors that are distinct in a batch of blocks, lines
-of L2 have 128 bytes, and loads in a row are those of the warp of a block that works longest."""
+"""What was counted for each limit. Bytes of memory are those of the sectors that are distinct in a batch of blocks,
+lines of L2 have 128 bytes, and loads in a row are those of the warp of a block that works longest."""
 
 
 @dataclass(frozen=True)

@@ -441,7 +441,10 @@ SAMPLES = (
                 (Fault("bar.wait(std::move(token));", "", "read-after-write hazard", "own + box"),),
             ),
             ("pipe", 128, 0, (Fault("__syncthreads();", "", "read-after-write hazard", "box[s % stages]"),)),
-            ("shared_pipe", 128, 0, ()),
+            (
+                *("shared_pipe", 128, 0),
+                (Fault("p.consumer_wait();", "", "read before its copy is complete", "box[s % 2][127"),),
+            ),
             ("cgcopy", 256, 0, (Fault("cg::wait(block);", "", "read-after-write hazard", "box[255 - thr"),)),
         )
     ),

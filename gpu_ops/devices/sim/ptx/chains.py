@@ -62,7 +62,7 @@ def _chain(run: Sequence[Block]) -> Chain:
     for block in run:
         for line in block.lines:
             written = results(line)
-            sources = line.args if line.op[0] == "st" else line.args[len(written) :]
+            sources = line.args if line.op[0] in ("st", "stmatrix") else line.args[len(written) :]
             start = max((ready.get(r, (0, 0.0)) for o in sources for r in registers_of(o)), default=(0, 0.0))
             loads, cycles = _cost(line)
             end = (start[0] + loads, start[1] + cycles)

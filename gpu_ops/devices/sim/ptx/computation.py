@@ -31,8 +31,12 @@ class Computation(NamedTuple):
 
 
 def refused(line: Instruction) -> KernelError:
-    """The error for an instruction that the simulator does not support, with its name and line."""
+    """The error for an instruction that the simulator does not support, with its name and the line of the kernel: a
+    header of CUDA that has it is named besides."""
+    inner = f"{line.place.file}:{line.place.line}"
+    file, number = (line.place.inlined_at or ((line.place.file, line.place.line),))[-1]
+    name = f"{line.name} ({inner})" if line.place.inlined_at else line.name
     return KernelError(
-        f"{line.place.file}:{line.place.line}: the simulated GPU does not run {line.name}; "
+        f"{file}:{number}: the simulated GPU does not run {name}; "
         "run this variant on a CUDA device, or write it without that instruction."
     )

@@ -70,7 +70,8 @@ class Code:
     Lanes in `spin_blocks` may wait for other threads, which publish in `publishers` or have just done so. `depends`:
     blocks of the grid may read what others publish. `live_registers` is the maximum number of registers that are live
     at once. `cooperative`: blocks meet at a barrier of the grid; `reserved`: cooperative groups keep their state in the
-    shared memory that the system reserves; `cluster`: the extents of a cluster, where the kernel declares them."""
+    shared memory that the system reserves; `cluster`: the extents of a cluster, where the kernel declares or uses
+    them."""
 
     blocks: tuple[BlockCode, ...]
     numbers: Mapping[str, int]
@@ -125,11 +126,12 @@ class Emitter(MemoryOperations, MatrixOperations, ClusterOperations):
         publishers = frozenset(n for b in publishing for n in (b.number, *b.targets))
         depends = self.depends and bool(publishers)
         meets, reserved = (any(name.startswith(kind) for name in self.system) for kind in (WORKSPACE, RESERVED))
+        clustered = any("cluster" in line.op for block in self.blocks for line in block.lines)
         return Code(
             *(tuple(codes), self.numbers, zeros, sites, spinning, publishers, depends, text, live_registers),
             cooperative=meets,
             reserved=reserved,
-            cluster=self.flat.cluster,
+            cluster=self.flat.cluster or ((1, 1, 1) if clustered else None),
         )
 
     # Types

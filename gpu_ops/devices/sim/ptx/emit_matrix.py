@@ -1,4 +1,4 @@
-"""Generates Python for the instructions of tensor cores: wmma, mma and ldmatrix."""
+"""Generates Python for the instructions of tensor cores: wmma, mma, ldmatrix, stmatrix and movmatrix."""
 
 from __future__ import annotations
 
@@ -101,21 +101,36 @@ class MatrixOperations:
         for place, target in enumerate(result.items):
             self.assign(target, f"got[{place}]", self._code(made["d"]))
 
-    def _matrix_load(self, line: Instruction) -> None:
-        """ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {…}, [address]"""
-        registers = line.args[0].items if isinstance(line.args[0], Vec) else (line.args[0],)
+    def _rows(self, line: Instruction) -> None:
+        """ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {…}, [address] · stmatrix… [address], {…}"""
+        load = line.op[0] == "ldmatrix"
+        operand, memory = line.args if load else line.args[::-1]
+        registers = operand.items if isinstance(operand, Vec) else (operand,)
         known = {"sync", "aligned", "m8n8", "x1", "x2", "x4", "trans", "shared", "cta", "b16"}
         if not known.issuperset(line.op[1:]) or "m8n8" not in line.op or "shared" not in line.op:
             raise refused(line)
-        base, offset = self._memory(line, line.args[1], "shared")
+        base, offset = self._memory(line, memory, "shared")
         turned = "trans" in line.op
-        site = self.site(line, "shared", offset, "reads", 2 if turned else 4)
+        site = self.site(line, "shared", offset, "reads" if load else "writes", 16)
+        if not load:
+            values = ", ".join(self.value(item, "i4") for item in registers)
+            self.emit(f"S.store_rows(L, {site}, {base}, [{values}], {turned})")
+            return
         self.emit(f"got = S.load_rows(L, {site}, {base}, {len(registers)}, {turned})")
         for place, target in enumerate(registers):
             self.assign(target, f"got[{place}]", "i4")
 
+    def _turn(self, line: Instruction) -> None:
+        """movmatrix.sync.aligned.m8n8.trans.b16 d, a"""
+        if line.op[1:] != ("sync", "aligned", "m8n8", "trans", "b16"):
+            raise refused(line)
+        target, source = line.args
+        self.assign(target, f"S.turn(L, {self.site(line, 'warp', 0, 'moves', 4)}, {self.value(source, 'i4')})", "i4")
+
     MATRICES: Mapping[str, Callable[[Any, Instruction], None]] = {
         "wmma": _wmma,
         "mma": _multiply,
-        "ldmatrix": _matrix_load,
+        "ldmatrix": _rows,
+        "stmatrix": _rows,
+        "movmatrix": _turn,
     }

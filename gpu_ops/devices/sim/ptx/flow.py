@@ -13,7 +13,21 @@ from gpu_ops.progress import advance
 
 End = Literal["go", "branch", "choose", "exit", "barrier"]
 WARP_SYNC = {"shfl", "vote", "match", "redux"}
-NO_RESULT = {"st", "red", "bar", "barrier", "membar", "fence", "bra", "brx", "exit", "trap", "prefetch", "prefetchu"}
+NO_RESULT = {
+    "st",
+    "stmatrix",
+    "red",
+    "bar",
+    "barrier",
+    "membar",
+    "fence",
+    "bra",
+    "brx",
+    "exit",
+    "trap",
+    "prefetch",
+    "prefetchu",
+}
 ORDERED = frozenset({"volatile", "relaxed", "acquire", "release"})
 NO_RESULT |= {"cp", "nanosleep", "discard", "applypriority", "brkpt", "pmevent", "griddepcontrol", "sust"}
 

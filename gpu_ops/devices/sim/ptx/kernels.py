@@ -132,7 +132,9 @@ def _unit(blocks: list[Block], others: set[str]) -> int:
         size_of(line.op[-1])
         for block in blocks
         for line in block.lines
-        if (line.op[0] in ("ld", "st", "atom", "red", "ldmatrix") or line.op[1:2] in (("load",), ("store",)))
+        if (
+            line.op[0] in ("ld", "st", "atom", "red", "ldmatrix", "stmatrix") or line.op[1:2] in (("load",), ("store",))
+        )
         and not others & set(line.op)
     ]
     return min([4, *sizes])

@@ -57,6 +57,7 @@ class ArrivalOperations:
         phase, given = words[at] >> PHASE, lanes.active(np.broadcast_to(token, lanes.shape)).astype(np.int64)
         opened = (phase & 1) != (given & 1) if by_parity else phase != given >> PHASE
         result = lanes.spread(np.asarray(opened), False)
+        self.copies.passed(at[opened], phase[opened])
         passed = lanes.subset(result)
         if passed is not None:
             self.shared.signal(passed, released=False, learned=True)
@@ -65,9 +66,10 @@ class ArrivalOperations:
         return result
 
     def arrive_after_copies(self, lanes: Lanes, site: Site, address: Array, counted: bool) -> None:
-        """Arrive when the copies of these lanes are complete, which is now; unless it is `counted` already, the barrier
-        expects one arrival more for that."""
-        self.copies.wait(lanes, None)
+        """Arrive when the copies of these lanes are complete; unless it is `counted` already, the barrier expects one
+        arrival more for that. Whoever waits for this phase finds them complete."""
+        words, at = self._word(lanes, site, address)
+        self.copies.bind(lanes, at, words[at] >> PHASE)
         if counted:
             self.arrive_at(lanes, site, address, np.ones((1, 1), np.int32), False)
 

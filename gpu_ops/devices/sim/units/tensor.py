@@ -21,6 +21,7 @@ class TensorOperations:
         alive: Array
 
         def load_shared(self, lanes: Lanes, site: Site, address: Array, dtype: Any, count: int) -> list[Array]: ...
+        def store_shared(self, lanes: Lanes, site: Site, address: Array, dtype: Any, values: list[Array]) -> None: ...
 
     def multiply(
         self,
@@ -76,21 +77,43 @@ class TensorOperations:
 
     def load_rows(self, lanes: Lanes, site: Site, address: Array, count: int, turned: bool) -> list[Array]:
         """ldmatrix: registers of `count` matrices of 8 x 8 elements of 16 bits, whose rows begin at the addresses of
-        lanes 0 to 7, 8 to 15 …; `turned`: of the transposed matrices."""
+        lanes 0 to 7, 8 to 15 …; `turned`: of the transposed matrices. Each of those lanes reads a row of 16 bytes."""
         warps = self._whole_warps(lanes, site)
-        starts, lane = warps.of(address), np.arange(WARP)
-        found = []
-        for matrix in range(count):
-            if not turned:
-                row = starts[:, 8 * matrix + lane // 4] + 4 * (lane % 4)
-                found.append(self.load_shared(lanes, site, warps.back(row), np.int32, 1)[0])
-                continue
-            halves = []
-            for element in range(2):
-                row = starts[:, 8 * matrix + 2 * (lane % 4) + element] + 2 * (lane // 4)
-                halves.append(self.load_shared(lanes, site, warps.back(row), np.uint16, 1)[0].astype(np.uint32))
-            found.append((halves[0] | halves[1] << np.uint32(16)).view(np.int32))
-        return found
+        rows = np.zeros((len(warps.selection), WARP, 4), np.int32)
+        part = self._row_lanes(lanes, count)
+        if part is not None:
+            loaded = self.load_shared(part, site, lanes.cut(address, self._has_row(lanes, count)), np.int32, 4)
+            own = Warps(part)
+            here = np.searchsorted(warps.selection, own.selection)
+            rows[here] = np.stack([own.of(word) for word in loaded], axis=-1)
+        return [warps.back(m) for m in _turned(rows.reshape(-1, 4, WARP)[:, :count], turned).transpose(1, 0, 2)]
+
+    def store_rows(self, lanes: Lanes, site: Site, address: Array, registers: list[Array], turned: bool) -> None:
+        """stmatrix: the reverse of ldmatrix."""
+        warps = self._whole_warps(lanes, site)
+        matrices = np.zeros((len(warps.selection), 4, WARP), np.int32)
+        for number, register in enumerate(registers):
+            matrices[:, number] = warps.of(register)
+        rows = _turned(matrices, turned).reshape(-1, WARP, 4)
+        part = self._row_lanes(lanes, len(registers))
+        if part is not None:
+            chosen = self._has_row(lanes, len(registers))
+            words = [lanes.cut(warps.back(rows[..., word]), chosen) for word in range(4)]
+            self.store_shared(part, site, lanes.cut(address, chosen), np.int32, words)
+
+    def turn(self, lanes: Lanes, site: Site, register: Array) -> Array:
+        """movmatrix: the transposed matrix of 8 x 8 elements of 16 bits in the registers of a warp."""
+        warps = self._whole_warps(lanes, site)
+        matrix = np.ascontiguousarray(warps.of(register)).view(np.int32)
+        return warps.back(_turned(matrix[:, None], True)[:, 0])
+
+    @staticmethod
+    def _has_row(lanes: Lanes, count: int) -> Array:
+        """Which lanes have the address of a row, in the lanes' frame."""
+        return np.broadcast_to(lanes.special("%laneid") < 8 * count, lanes.shape)
+
+    def _row_lanes(self, lanes: Lanes, count: int) -> Lanes | None:
+        return lanes if count == 4 else lanes.subset(self._has_row(lanes, count))
 
     @staticmethod
     def _pieces(fragment: Fragment, site: Site) -> tuple[int, int]:
@@ -119,3 +142,11 @@ class TensorOperations:
             bad = frame_places(lanes, warps.back(np.broadcast_to(part[:, None], warps.active.shape)))
             self.findings.add("warp instruction in divergent code", site.place, lanes, bad, say(text))
         return warps
+
+
+def _turned(matrices: Array, turned: bool) -> Array:
+    """Matrices (…, 32) of 8 rows of 4 words, of two elements of 16 bits each; `turned`: transposed."""
+    if not turned:
+        return matrices
+    elements = np.ascontiguousarray(matrices).view(np.uint16).reshape(*matrices.shape[:-1], 8, 8)
+    return np.ascontiguousarray(np.swapaxes(elements, -1, -2)).reshape(*matrices.shape[:-1], 64).view(np.int32)
