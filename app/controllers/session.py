@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 from PySide6.QtCore import QObject, Signal, Slot
 
@@ -381,12 +381,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     ResultSaved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,
     DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),
-    XRayAnswer: SessionController._take_demanded,
-    CliffsAnswer: SessionController._take_demanded,
-    ContractAnswer: SessionController._take_demanded,
-    PredictionAnswer: SessionController._take_demanded,
-    TimelinesAnswer: SessionController._take_demanded,
-    TransfersAnswer: SessionController._take_demanded,
+    **dict.fromkeys(get_args(Demanded), SessionController._take_demanded),
     Failed: SessionController._take_failure,
     Finished: SessionController._take_end,
 }

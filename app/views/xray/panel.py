@@ -74,9 +74,8 @@ class XRayPanel(Squeezed):
         self.variants = self._combo("xray.variants", self.tr("Variant to X-ray"))
         self.kernels = self._combo("xray.kernels", self.tr("Kernel of the variant"))
         self.counters = self._combo("xray.counters", self.tr("Counter for each line"))
-        self.again = QPushButton(self.tr("Simulate &kernel again"), self)
-        self.again.setObjectName("xray.again")
-        self.again.setToolTip(self.tr("Simulate this variant again"))
+        tip = self.tr("Simulate this variant again")
+        self.again = named(QPushButton(self.tr("Simulate &kernel again"), self), "xray.again", tip=tip)
         tip = self.tr("Edit the text of this kernel; pressed again, it shows the shipped kernel")
         self.edit = named(QPushButton(self.tr("Edit"), self), "xray.edit", tip=tip)
         checkable(self.edit)
@@ -122,8 +121,7 @@ class XRayPanel(Squeezed):
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         variant, counted = buddy(self.tr("Variant"), self.variants), buddy(self.tr("Counter per line"), self.counters)
-        chosen = in_row(variant, (self.variants, 1), (self.kernels, 1))
-        above = self._folding(chosen, self.edit)
+        above = self._folding(in_row(variant, (self.variants, 1), (self.kernels, 1)), self.edit)
         row = self._folding(in_column(self.title, self.state, 1), self.again)
         row.two.setAlignment(self.again, Qt.AlignmentFlag.AlignTop)
         row.wanted = TITLE * gap
@@ -233,9 +231,8 @@ class XRayPanel(Squeezed):
         for variant in self._controller.variants:
             self.variants.addItem(variant.title, variant.id)
         self.variants.setCurrentIndex(self.variants.findData(self._controller.variant))
-        controller = self._controller
-        shown = controller.variant, controller.against, controller.editing
-        self.comparison.show_variants(controller.variants, *shown)
+        shown = self._controller.variant, self._controller.against, self._controller.editing
+        self.comparison.show_variants(self._controller.variants, *shown)
         self._show_editing()
 
     @Slot()
@@ -300,9 +297,8 @@ class XRayPanel(Squeezed):
 
     def open_profile(self) -> None:
         """Ask for a report of Nsight Compute and compare with it."""
-        for path in self.editing.choose(self.tr("Open a profile"), self.tr("Nsight Compute") + " (*.ncu-rep *.csv)")[
-            :1
-        ]:
+        kinds = self.tr("Nsight Compute") + " (*.ncu-rep *.csv)"
+        for path in self.editing.choose(self.tr("Open a profile"), kinds)[:1]:
             self.show_profile(path)
 
     def show_profile(self, path: str) -> None:
@@ -320,7 +316,7 @@ class XRayPanel(Squeezed):
         if self._shown is not None:
             content, path = self._controller.content, self._controller.profile
             self.profile.show_content(content, self._kernel.name, path, self.palette())
-            self.comparison.show_content(self._controller.content, self._controller.against, self.palette())
+            self.comparison.show_content(content, self._controller.against, self.palette())
 
     # User choices
 
