@@ -169,6 +169,7 @@ class Array(Owned):
         self.shape, self.dtype, self.nbytes, self.ndim = like.shape, like.dtype, like.nbytes, like.ndim
         self.flags, self.strides, self.size = like.flags, like.strides, like.size
         self.data, self.device = SimpleNamespace(ptr=self.ptr), SimpleNamespace(id=self.owner)
+        self.data.memset_async = lambda value, count: self._did("memset_async")
 
     @property
     def __cuda_array_interface__(self) -> dict[str, Any]:

@@ -24,6 +24,8 @@ _AFTER = {"const", "noexcept", "override", "final", "try", "mutable"}
 """Words between the parameters of a function and its body."""
 LONGEST_HEAD = 500
 """Tokens of a declaration outside of its brackets: without a limit a hostile file takes minutes."""
+_OF_BASES = (":", ",", "::", "public", "private", "protected", "virtual")
+"""What precedes the name of a base class."""
 ENDS = ("(", "[", "{", "=", ",", ";", ":")
 """What follows a name that is declared."""
 
@@ -79,14 +81,27 @@ def without_host_code(texts: Mapping[str, str], wanted: Iterable[str] = ()) -> t
     used = {word for text in wanted for word in _WORD.findall(text)}
     used = used.union(*(d.words for d in everything if id(d) in kept))
     by_use = [d for d in everything if d.by_use]
-    used = _reached(used, [(d.names, d.words) for d in by_use] + [({m}, words) for m, words in macros.items()])
-    kept |= {id(d) for d in by_use if d.names & used}
+    following = [(d.names, d.words) for d in by_use] + [({m}, words) for m, words in macros.items()]
+    for _ in range(2):  # assertions of what is used, which may use more
+        used = _reached(used, following)
+        kept |= {id(d) for d in by_use if d.names & used}
+        checks = _checks(everything, kept)
+        kept |= {id(d) for d in checks}
+        used = used.union(*(d.words for d in checks))
     dropped = {
         name: [part for d in own for part in (_host_members(d, marks) if id(d) in kept else [d])]
         for name, own in found.items()
     }
     names = frozenset[str]().union(*(d.names for d in everything if id(d) not in kept))
     return {name: _blanked(text, dropped[name]) for name, text in texts.items()}, names
+
+
+def _checks(everything: Sequence[Declaration], kept: set[int]) -> list[Declaration]:
+    """The assertions that the compiler can check: of constants, and of what stays."""
+    there = set().union(*(d.names for d in everything if id(d) in kept))
+    there = there.union(*(d.names for d in everything if CONSTANT.intersection(d.head)))
+    missing = set().union(*(d.names for d in everything)) - there - {"static_assert"}
+    return [d for d in everything if d.head[0] == "static_assert" and not d.words & missing]
 
 
 def _host_members(declaration: Declaration, marks: set[str]) -> list[Declaration]:
@@ -190,8 +205,21 @@ def _is_function(head: Sequence[str]) -> bool:
 def _calls(head: Sequence[str]) -> Sequence[str]:
     """What follows the name of a function, from the bracket on; nothing where the declaration is none of a function."""
     plain = _untemplated(head)
-    first = [n for n, text in enumerate(plain) if text == "(" and not (n and _TAGS.fullmatch(plain[n - 1]))]
+    first = [
+        n
+        for n, text in enumerate(plain)
+        if text == "(" and not (n and _TAGS.fullmatch(plain[n - 1])) and not _in_angles(plain, n)
+    ]
     return plain[first[0] :] if first and ("=" not in plain or "operator" in plain) else ()
+
+
+def _in_angles(head: Sequence[str], place: int) -> bool:
+    """Whether a place is within the arguments of a template: Column<A + (B ? 1 : 2)> rows."""
+    before = head[:place]
+    if "<" not in before or "operator" in before:
+        return False
+    depth = sum({"<": 1, ">": -1, ">>": -2}.get(text, 0) for text in before)
+    return depth > 0 and any(text in (">", ">>") for text in head[place:])
 
 
 def _untemplated(head: Sequence[str]) -> Sequence[str]:
@@ -225,7 +253,7 @@ def _declaration(parts: Sequence[Token], head: Sequence[str]) -> Declaration:
     inner = [p.text for p in parts[first:]] if {"enum", "typedef"}.intersection(plain[:2]) else []
     before = ("{", ",") if "enum" in plain[:2] else ("*",)  # an enumerator, or a pointer to a function
     names = {b for a, b in zip(inner, inner[1:], strict=False) if a in before and _WORD.fullmatch(b)}
-    return Declaration(parts[first:], plain or head, frozenset({*_names(plain), *names}), words)
+    return Declaration(parts[first:], plain or head, frozenset({*_names(plain), *_specialised(plain), *names}), words)
 
 
 def _names(head: Sequence[str]) -> Iterator[str]:
@@ -241,6 +269,21 @@ def _names(head: Sequence[str]) -> Iterator[str]:
         elif value or angles > 0 or before == "::" or text in _AFTER or _TAGS.fullmatch(text):
             continue
         elif _WORD.fullmatch(text) and following in ENDS[head[0] == "typedef" :]:
+            yield text
+
+
+def _specialised(head: Sequence[str]) -> Iterator[str]:
+    """The names of which a declaration gives a specialisation: Words of `struct Words<16> {`."""
+    for place, (before, text) in enumerate(zip(["", *head], head, strict=False)):
+        if head[place + 1 : place + 2] != ["<"] or before in _OF_BASES or not _WORD.fullmatch(text):
+            continue
+        depth, end = 0, place + 1
+        while end < len(head):
+            depth += {"<": 1, ">": -1, ">>": -2}.get(head[end], 0)
+            end += 1
+            if depth <= 0:
+                break
+        if head[end : end + 1] and head[end] in ("{", "=", ";", ":"):
             yield text
 
 

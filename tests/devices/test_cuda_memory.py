@@ -120,3 +120,14 @@ def test_a_failure_of_the_host_waits_for_the_device(fake, error, waits):
     with pytest.raises(type(error)):
         device.execute(plan)
     assert fake.done["stream.synchronize", 0] - before == 1 + waits, "once before it begins"
+
+
+def test_bytes_of_the_device_and_of_the_host_are_filled(fake):
+    session = CudaDevice(0).session({})
+    host = np.zeros(8, np.uint8)
+    session.fill(host, 3)
+    assert (host == 3).all() and ("array.memset_async", 0) not in fake.done
+    session.fill(session.empty((8,), np.uint8), 3)
+    assert fake.done["array.memset_async", 0] == 1 and ("array.fill", 0) not in fake.done
+    session.fill(session.empty((8,), np.float32), 3)
+    assert fake.done["array.fill", 0] == 1

@@ -116,3 +116,20 @@ def test_constants_stay(constant: str) -> None:
     use = "two()" if "two" in constant else "A::n"
     text = f"{constant}\n__global__ void k(float* y) {{ y[0] = {use}; }}"
     assert compile_kernel("own.cu", "sm_75", edits={"own.cu": text}).entries
+
+
+def test_what_looks_like_code_of_the_host_stays() -> None:
+    """Specialisations, members whose type has a condition, and assertions of what is there."""
+    text = (
+        "template <int N> struct Words;\n"
+        "template <> struct Words<16> { typedef uint4 type; };\n"
+        "template <int N, bool UP> struct Column { Column<N + (UP ? -1 : 1), UP>* next; int value; };\n"
+        "constexpr int SIDE = 4;\n"
+        'static_assert(SIDE == 4, "a side");\n'
+        "__global__ void k(Column<1, true>* c) { c->next = nullptr; *(Words<16>::type*)c = make_uint4(0, 0, 0, 0); }\n"
+    )
+    assert without_host_code({"a.cu": text})[0]["a.cu"] == text
+    with pytest.raises(KernelError, match="a side"):
+        compile_kernel("own/a.cu", "sm_75", edits={"own/a.cu": text.replace("SIDE = 4", "SIDE = 5")})
+    host = 'struct Host { std::string name; };\nstatic_assert(sizeof(Host) > 4, "large");\n'
+    assert without_host_code({"a.cu": host + text})[0]["a.cu"].strip() == text.strip()

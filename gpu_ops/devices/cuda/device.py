@@ -203,7 +203,8 @@ class CudaDevice:
     @on_its_device
     def fill(self, target: DeviceArray, value: float) -> None:
         with self.stream(0):
-            if target.dtype.itemsize == 1 and target.flags.c_contiguous:  # CuPy's own kernel takes longer to launch
+            bytes_in_row = target.dtype.itemsize == 1 and target.flags.c_contiguous
+            if bytes_in_row and isinstance(target, self._cupy.ndarray):  # CuPy's own kernel takes longer to launch
                 target.data.memset_async(int(value) % 256, target.nbytes)
             else:
                 target.fill(value)

@@ -100,7 +100,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) conv3x3_rows(
     if (top >= height) return;
 
 #if PAIRED
-    const auto results = [&](const auto& column, int first, int row, unsigned int (&word)[4]) {
+    const auto results = [&](
+        const unsigned int (&column)[4 * PAIR_WORDS], int first, int row, unsigned int (&word)[4]) {
         results_of(column, first, row, (int)bias, magic, word);
     };
     each_pair<ROWS>(x, y, t, top, height, columns, results);

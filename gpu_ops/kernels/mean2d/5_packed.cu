@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) mean2d_packed(
         }
     }
 #else
-    const auto means = [](const auto& column, int first, int row, unsigned int (&word)[4]) {
+    const auto means = [](const unsigned int (&column)[4 * PAIR_WORDS], int first, int row, unsigned int (&word)[4]) {
         means_of(column, first, 0x00010101 << 8 * row, word);
     };
     each_pair<ROWS>(x, y, t, top, height, columns, means);

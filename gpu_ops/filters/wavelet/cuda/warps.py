@@ -70,6 +70,11 @@ SHORT = Rule(
 )
 OF_STRIPS = (
     *(ONE_THRESHOLD, RESULT_ALONE, SINGLE),
+    Rule(
+        lambda task: _largest(task) < 1,
+        "rotations of {levels} levels of {wavelet} exceed the range of float32; choose fewer levels",
+        {"param wavelet": ("db20",), "param levels": (4,)},
+    ),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
     Rule(
         lambda task: 0 if streams(task, 1) else 2 * Strips.of(task).taps,
