@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import platform
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +21,8 @@ from gpu_ops.processes import SAFE, safe_path
 from gpu_ops.version import __version__
 
 INSTALL = "pip install 'kernelscope[batch]'"
+CLOSE_S = 20
+"""Seconds until the workers must have ended."""
 START_S = 60
 """Seconds until the workers must have started, or the scheduler must have answered."""
 VERSION = "__import__('gpu_ops.version', fromlist=['version']).__version__"
@@ -98,12 +101,28 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
     count = spec.workers if gpus is None else len(gpus)
     with dask.config.set(_settings(dask)), safe_path(), ExitStack() as opened:
         try:
-            client = opened.enter_context(Client(opened.enter_context(_started(count, gpus)), set_as_default=False))
+            own = _started(count, gpus)
+            opened.callback(_end, own)
+            client = opened.enter_context(Client(own, set_as_default=False))
         except (RuntimeError, OSError) as error:
             words = f"The workers did not start ({plain(error, 120)})"
             raise DeviceError(f"{words}; end other programs, or take fewer of them, and try again.") from None
         client.register_plugin(_interruption(), name="kernelscope-interruption")
         yield client
+
+
+def _end(own: Any) -> None:
+    """Close a cluster of this machine; a worker that does not end within CLOSE_S, such as one whose supervisor is about
+    to restart it, is killed."""
+    started = [child for child in multiprocessing.active_children() if child.name.startswith("Dask Worker")]
+    ours = {getattr(nanny, "pid", None) for nanny in own.workers.values()}
+    with suppress(TimeoutError):
+        own.close(timeout=CLOSE_S)
+        return
+    for child in (child for child in started if child.pid in ours):
+        child.kill()
+    with suppress(TimeoutError):
+        own.close(timeout=CLOSE_S)
 
 
 def _settings(dask: Any) -> dict[str, Any]:
