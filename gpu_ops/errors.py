@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import isgeneratorfunction
@@ -34,6 +34,11 @@ def plain(text: object, most: int = LONGEST) -> str:
 def counted(count: int, noun: str, plural: str = "") -> str:
     """A count with its noun: "1 file", "1,024 files". `plural` is needed where adding an s is wrong."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def either(names: Sequence[str]) -> str:
+    """Names of which one is to be chosen: ".npy, .tif or .h5"."""
+    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def signed(value: float) -> str:

@@ -107,7 +107,20 @@ def test_each_option_in_a_sentence_is_an_argument_in_python() -> None:
     assert len(named) > 5 and not unknown, f"no public function takes {unknown}: add it to ELSEWHERE, or say it so"
 
 
-IN_A_SHELL = ("page", "frames", "rates", "h2d", "d2h", "kernel_rate", "kernel", "arg", "symbol", "include")
+IN_A_SHELL = (
+    "page",
+    "frames",
+    "rates",
+    "h2d",
+    "d2h",
+    "kernel_rate",
+    "kernel",
+    "arg",
+    "symbol",
+    "include",
+    "cluster",
+    "session",
+)
 """Options of errors that only commands can meet, and of ncu."""
 
 

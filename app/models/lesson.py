@@ -124,7 +124,7 @@ def verdict(question: Question, given: Any) -> str:
     """What the page says to an answer: whether it is right, the right one, and why."""
     right = question.right(given)
     shown = question.answer
-    if question.kind == "number":
+    if question.is_number:
         shown = f"{number(float(question.answer))} {question.unit}".strip()
     elif question.kind == "order":
         shown = ", ".join(question.answer)

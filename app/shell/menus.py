@@ -11,7 +11,7 @@ MENUS: tuple[tuple[str, str, str], ...] = (
     ("file/export", QT_TRANSLATE_NOOP("Actions", "&Export results"), "save"),
     ("edit", QT_TRANSLATE_NOOP("Actions", "&Edit"), ""),
     ("run", QT_TRANSLATE_NOOP("Actions", "&Run"), ""),
-    ("devices", QT_TRANSLATE_NOOP("Actions", "&Devices"), ""),
+    ("devices", QT_TRANSLATE_NOOP("Actions", "Devi&ces"), ""),
     ("view", QT_TRANSLATE_NOOP("Actions", "&View"), ""),
     ("view/compare", QT_TRANSLATE_NOOP("Actions", "&Compare"), "zoom_out"),
     ("view/probe", QT_TRANSLATE_NOOP("Actions", "Re&gion and profile"), "zoom_out"),

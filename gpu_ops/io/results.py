@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from gpu_ops.errors import InputError, plain
+from gpu_ops.errors import InputError, either, plain
 from gpu_ops.input_kinds import SIGNAL
 from gpu_ops.io.files import replacing, save
 from gpu_ops.io.images.pixel_size import pixel_of
@@ -96,7 +96,7 @@ def save_output(
     ends = (float(array.min()), float(array.max())) if suffix == ".flac" else (0.0, 0.0)
     if saving.map == "none" and suffix in output.of_kind.formats and (maps := maps_for(suffix, dtype, *ends)):
         shown, ways = plain(os.fspath(path)), " or ".join(f"--map {name}" for name in maps)
-        others = " or ".join(other for other in output.of_kind.formats if writes_exactly(other, dtype, *ends))
+        others = either([other for other in output.of_kind.formats if writes_exactly(other, dtype, *ends)])
         raise InputError(f"{shown} cannot hold all values of this {dtype}; say how with {ways}, or save as {others}.")
     return save_result(path, output.kind, array, form, output.unit, rate, saving=saving)
 

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from gpu_ops.errors import InputError, plain
+from gpu_ops.errors import InputError, either, plain
 from gpu_ops.host import free_memory
 from gpu_ops.input_kinds import Kind
 from gpu_ops.io import arrays
@@ -215,7 +215,7 @@ def check_rows_target(path: str | os.PathLike[str], shape: tuple[int, ...]) -> N
     """Raises InputError for a name whose format is not written row by row, or cannot store that shape."""
     allowed = rows_suffixes(shape)
     if Path(path).suffix.lower() not in allowed:
-        names = " or ".join(filter(None, (", ".join(allowed[:-1]), allowed[-1])))
+        names = either(allowed)
         raise InputError(f"{plain(os.fspath(path))} cannot be written in bands; choose a name that ends in {names}.")
 
 

@@ -57,9 +57,14 @@ class Question:
     tolerance: float = 0.0
     unit: str = ""
 
+    @property
+    def is_number(self) -> bool:
+        """Whether the answer is a number."""
+        return self.kind == "number"
+
     def right(self, given: Any) -> bool:
         """Whether an answer is right. A number that is not finite never is."""
-        if self.kind != "number":
+        if not self.is_number:
             return bool(given == self.answer)
         return bool(abs(float(given) - float(self.answer)) <= self.tolerance * abs(float(self.answer)))
 

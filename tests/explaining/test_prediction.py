@@ -168,19 +168,20 @@ def test_sentences_name_the_limit_and_what_a_change_is_worth() -> None:
 
 def test_what_limits_bring_is_what_the_time_grows_by_with_them() -> None:
     """By differences: 0.1 % more of one limit's counts makes the time longer by that share of what the limit brings."""
-    counts = {"warp_instructions": 1 << 24, "chain_loads": 1 << 20, "batch_load_sectors": 1 << 19}
+    counts = {"issued": 1 << 24, "path_loads": 1 << 20, "path_cycles": 1 << 24, "batch_load_sectors": 1 << 19}
     launch = LaunchCounts("k", 4096, 256, 8, counts=counts)
     own = predict([launch, launch], H100)
     assert sum(own.shares.values()) == pytest.approx(own.seconds) and min(own.shares.values()) >= 0
-    for limit, name in (("instructions", "warp_instructions"), ("latency", "chain_loads")):
-        more = replace(launch, counts={**counts, name: counts[name] * 1.001})
+    for limit, names in (("instructions", ("issued",)), ("latency", ("path_loads", "path_cycles"))):
+        more = replace(launch, counts={**counts, **{name: counts[name] * 1.001 for name in names}})
         grown = predict([more, more], H100).seconds - own.seconds
+        assert own.shares[limit] > 0.01 * own.seconds, limit
         assert grown == pytest.approx(0.001 * own.shares[limit], rel=1e-2), limit
 
 
 def test_a_waterfall_leads_from_one_time_to_the_other_and_has_the_counts_of_both() -> None:
-    before = LaunchCounts("k", 4096, 256, 8, counts={"warp_instructions": 1 << 26, "batch_load_sectors": 1 << 20})
-    after = replace(before, counts={"warp_instructions": 1 << 24, "batch_load_sectors": 1 << 19})
+    before = LaunchCounts("k", 4096, 256, 8, counts={"issued": 1 << 26, "batch_load_sectors": 1 << 20})
+    after = replace(before, counts={"issued": 1 << 24, "batch_load_sectors": 1 << 19})
     found = waterfall([before], [after, after], H100)
     assert sum(part.change for part in found.parts) == pytest.approx(found.after.seconds - found.before.seconds)
     parts = {part.limit: part for part in found.parts}

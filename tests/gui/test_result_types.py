@@ -280,10 +280,17 @@ def test_the_window_proposes_a_format_that_keeps_the_values() -> None:
 
 
 QUESTIONS = [
-    ("pieces", "a.png", "whole numbers from 0 on", "int32", ".npy or .tif", ["Scale to the full range", "Clip"]),
-    ("pairs", "a.png", "whole numbers from 0 on", "uint64", ".npy or .tif", None),
-    ("inside", "a.png", "whole numbers from 0 on", "bool", ".npy", ["Scale to the full range"]),
-    ("halves", "a.png", "whole numbers from 0 on", "float16", ".npy or .tif", None),
+    (
+        "pieces",
+        "a.png",
+        "whole numbers from 0 on",
+        "int32",
+        ".npy, .tif, .zarr or .h5",
+        ["Scale to the full range", "Clip"],
+    ),
+    ("pairs", "a.png", "whole numbers from 0 on", "uint64", ".npy, .tif, .zarr or .h5", None),
+    ("inside", "a.png", "whole numbers from 0 on", "bool", ".npy, .zarr or .h5", ["Scale to the full range"]),
+    ("halves", "a.png", "whole numbers from 0 on", "float16", ".npy, .tif, .zarr or .h5", None),
 ]
 
 

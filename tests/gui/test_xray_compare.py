@@ -19,6 +19,8 @@ from gpu_ops.engine.messages import Failed, Finished
 
 H200 = DeviceStatus("cuda:0", "NVIDIA H200", True, architecture="sm_90")
 SIM = DeviceStatus("sim", "simulated GPU", True)
+COMPARE = 4
+"""The place of the tab."""
 ROWS = [
     {"counter": "global_load_threads", "before": 18.0, "after": 1.328, "ratio": 1.328 / 18},
     {"counter": "shared_load_threads", "before": 0.0, "after": 9.0, "ratio": None},
@@ -63,7 +65,7 @@ def choose(window: MainWindow, place: int) -> None:
 def compare(qtbot, window: MainWindow, engine: FakeEngine) -> None:
     """Show what changed from the naive variant to the shared one."""
     show(qtbot, window, engine)
-    go_to(window, 3)
+    go_to(window, COMPARE)
     choose(window, 1)
     answer(engine, compared())
 
@@ -74,7 +76,7 @@ def compare(qtbot, window: MainWindow, engine: FakeEngine) -> None:
 def test_a_second_variant_is_looked_into_and_stands_beside_the_first(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
     view = window.xray_panel.comparison
-    go_to(window, 3)
+    go_to(window, COMPARE)
     there = [(view.variants.itemText(i), view.variants.itemData(i)) for i in range(view.variants.count())]
     assert [id for _, id in there] == ["", "naive", "constant", "rows", "packed", "ring"] and there[0][0] == "none"
     assert "Choose a variant" in view.text.toPlainText() and len(asked(engine)) == 1
@@ -98,7 +100,7 @@ def test_only_one_is_simulated_while_nobody_looks_at_the_comparison(qtbot, windo
     compare(qtbot, window, engine)
     assert [bool(r.against) for r in asked(engine)] == [False, True]
     go_to(window, 0)
-    go_to(window, 3)
+    go_to(window, COMPARE)
     assert len(asked(engine)) == 2, "what is there is there"
     go_to(window, 0)
     window.controller.session.set_params({"window": 5, "border": "reflect"})
@@ -106,7 +108,7 @@ def test_only_one_is_simulated_while_nobody_looks_at_the_comparison(qtbot, windo
     qtbot.waitUntil(lambda: len(asked(engine)) == 3)
     assert asked(engine)[-1].against is None
     answer(engine, content())
-    go_to(window, 3)
+    go_to(window, COMPARE)
     assert len(asked(engine)) == 4 and asked(engine)[-1].against.variant == "naive"
 
 
@@ -133,7 +135,7 @@ def test_a_variant_is_not_compared_with_itself(qtbot, window, engine) -> None:
 
 def test_another_choice_stops_a_comparison_at_work(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
-    go_to(window, 3)
+    go_to(window, COMPARE)
     choose(window, 1)
     cancelled: list[int] = []
     engine.cancel = lambda job, kill=True: cancelled.append(job)  # the engine's answer comes later
@@ -146,7 +148,7 @@ def test_another_choice_stops_a_comparison_at_work(qtbot, window, engine) -> Non
 
 def test_a_failure_is_not_tried_again_without_the_comparison(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
-    go_to(window, 3)
+    go_to(window, COMPARE)
     window.context.xray.choose("constant")
     answer(engine, content("constant"))
     choose(window, 1)
@@ -161,7 +163,7 @@ def test_a_failure_is_not_tried_again_without_the_comparison(qtbot, window, engi
 
 def test_why_there_is_no_comparison_is_said(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
-    go_to(window, 3)
+    go_to(window, COMPARE)
     choose(window, 1)
     before = {"variant": "naive", "title": "1 naive"}
     answer(engine, content(comparison={"before": before, "reason": "naive cannot do this: it is too small."}))
@@ -170,7 +172,7 @@ def test_why_there_is_no_comparison_is_said(qtbot, window, engine) -> None:
 
 def test_faults_of_the_other_are_told(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
-    go_to(window, 3)
+    go_to(window, COMPARE)
     choose(window, 1)
     findings = [{"severity": "error", "text": "k.cu:3: two threads write <y>"}]
     answer(engine, compared(before={"variant": "naive", "title": "1 naive", "findings": findings}))

@@ -47,10 +47,9 @@ class QuestionForm(QWidget):
         self._arrange(given)
 
     def _arrange(self, given: Any) -> None:
-        kind = self.question.kind
         for part in (self.number, *self.choices, self.order, self.up, self.down):
             part.hide()
-        if kind == "number":
+        if self.question.is_number:
             unit = sentence_label("lesson.unit", self)
             unit.setText(self.question.unit)
             self.number.setText("" if given is None else f"{given:g}")
@@ -58,7 +57,7 @@ class QuestionForm(QWidget):
             self.number.textChanged.connect(self._enable)
             in_column(self.ask, in_row((self.number, 1), (unit, 2), self.button), on=self)
             self.number.show()
-        elif kind == "choice":
+        elif self.question.kind == "choice":
             for choice, text in zip(self.choices, self.question.choices, strict=True):
                 choice.setChecked(text == given)
                 choice.toggled.connect(self._enable)
@@ -81,7 +80,7 @@ class QuestionForm(QWidget):
     @property
     def value(self) -> Any:
         """The answer as it stands; None where there is none yet."""
-        if self.question.kind == "number":
+        if self.question.is_number:
             return number_given(self.number.text())
         if self.question.kind == "choice":
             chosen = [c.isChecked() for c in self.choices]

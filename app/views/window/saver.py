@@ -17,6 +17,7 @@ from app.models.files.file_names import save_kinds, save_suffix
 from app.views.window.message_bar import MessageBar
 from gpu_ops import Saving, maps_for
 from gpu_ops.engine.shared import SharedResult
+from gpu_ops.errors import either
 from gpu_ops.output_kinds import OUTPUT_KINDS
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class Saver(QObject):
             values = self.tr("{dtype} from {low} to {high}").format(dtype=dtype, low=low, high=high)
         text = (sound if OUTPUT_KINDS[result.kind].heard else picture).format(name=name, values=values)
         asked = self.tr("{text} It is not saved yet: choose what becomes of its values, or save it as {formats}.")
-        return asked.format(text=text, formats=self.tr(" or ").join(others))
+        return asked.format(text=text, formats=either(others))
 
     def _save_as(self, path: str, what: Chosen, map: str, levels: tuple[float, float] | None) -> None:
         """Save with this mapping, unless another result has arrived since the question."""

@@ -1,5 +1,4 @@
-"""One CUDA device with its own streams. It is the current device only while it works, see
-`gpu_ops.devices.cuda.current`."""
+"""One CUDA device with its own streams, which is current only while it works: see `gpu_ops.devices.cuda.current`."""
 
 from __future__ import annotations
 
@@ -203,8 +202,8 @@ class CudaDevice:
     @on_its_device
     def fill(self, target: DeviceArray, value: float) -> None:
         with self.stream(0):
-            bytes_in_row = target.dtype.itemsize == 1 and target.flags.c_contiguous
-            if bytes_in_row and isinstance(target, self._cupy.ndarray):  # CuPy's own kernel takes longer to launch
+            single = target.dtype.itemsize == 1 and target.flags.c_contiguous
+            if single and isinstance(target, self._cupy.ndarray):  # CuPy's own kernel takes longer to launch
                 target.data.memset_async(int(value) % 256, target.nbytes)
             else:
                 target.fill(value)

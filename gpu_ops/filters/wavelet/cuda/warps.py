@@ -73,7 +73,6 @@ OF_STRIPS = (
     Rule(
         lambda task: _largest(task) < 1,
         "rotations of {levels} levels of {wavelet} exceed the range of float32; choose fewer levels",
-        {"param wavelet": ("db20",), "param levels": (4,)},
     ),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
     Rule(
