@@ -99,7 +99,7 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
         return
     gpus = None if spec.gpus is None else _gpus(spec.gpus)
     count = spec.workers if gpus is None else len(gpus)
-    with dask.config.set(_settings(dask)), safe_path(), ExitStack() as opened:
+    with safe_path(), dask.config.set(_settings(dask)), ExitStack() as opened:
         try:
             own = _started(count, gpus)
             opened.callback(_end, own)

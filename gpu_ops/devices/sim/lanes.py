@@ -183,7 +183,7 @@ class Lanes:
             return running
         if self.mask is None:
             return np.ones(shape, np.bool_)
-        return self.mask.reshape(*shape, WARP).any(axis=2)
+        return np.asarray(self.mask.reshape(*shape, WARP).any(axis=2))
 
     @cached_property
     def same_in_all_blocks(self) -> bool:
