@@ -16,7 +16,7 @@ from gpu_ops.devices import open_device
 from gpu_ops.engine import jobs
 from gpu_ops.engine.shared import SharedArray
 from gpu_ops.engine.statistics import PERCENTILES, statistics
-from gpu_ops.errors import InputError
+from gpu_ops.errors import InputError, either
 from gpu_ops.io import Saving, from_array, load, save, save_result
 from gpu_ops.io.results import save_output
 from gpu_ops.io.steps.mapping import map_values, maps_for, writes_exactly
@@ -233,9 +233,7 @@ def test_a_file_keeps_every_bit_or_says_which_formats_do(dtype: str, suffix: str
         return
     others = [s for s in IMAGE.formats if writes_exactly(s, dtype)]
     assert ".npy" in others and suffix not in others
-    with pytest.raises(
-        InputError, match=f"of this {dtype}; say how with --map .*, or save as {' or '.join(others)}[.]"
-    ):
+    with pytest.raises(InputError, match=f"of this {dtype}; say how with --map .*, or save as {either(others)}[.]"):
         save_output(path, output, array, form_of(array), None, Saving())
     with pytest.raises(InputError, match=f"cannot hold {dtype}; convert to .* or save as .*.npy"):
         save_result(path, "image", array, form_of(array))
