@@ -12,8 +12,8 @@ from gpu_ops.engine.client_jobs import EarlyAnswers
 from gpu_ops.engine.messages import Answer, Ready, Request, RunUpdate
 from gpu_ops.engine.shared import SharedArray
 from gpu_ops.remote.asking import Asker
-from gpu_ops.remote.client import Arrived, LinkState
 from gpu_ops.remote.engines import Engines
+from gpu_ops.remote.news import Arrived, LinkState
 
 
 class Engine(QObject):

@@ -13,7 +13,7 @@ from app.models.results.view_data import OutputData
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunUpdate
 from gpu_ops.engine.shared import SharedResult
-from gpu_ops.remote.client import Arrived
+from gpu_ops.remote.news import Arrived
 
 
 class Outputs:

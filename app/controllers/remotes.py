@@ -10,8 +10,8 @@ from app.base.worker import Engine
 from app.models.settings import Settings
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.remote.asking import Question
-from gpu_ops.remote.client import LinkState
 from gpu_ops.remote.destination import Destination
+from gpu_ops.remote.news import LinkState
 
 SUBJECT = "remote"
 

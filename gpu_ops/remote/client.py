@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, Literal
+from typing import Any
 
 from gpu_ops.engine.about import segments_of_request
 from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, OwnVariants, Ready, Request, Stepped
@@ -23,6 +23,7 @@ from gpu_ops.remote.destination import Destination
 from gpu_ops.remote.line import Line
 from gpu_ops.remote.mirrors import Mirror, Mirrors
 from gpu_ops.remote.naming import named_here, named_there
+from gpu_ops.remote.news import Arrived, LinkState, Stage
 from gpu_ops.remote.ssh import Reached, Refused, reach
 from gpu_ops.remote.store import SENT
 from gpu_ops.remote.uploads import Gone, Uploads
@@ -34,27 +35,6 @@ RETRY = 300.0
 """Seconds without a connection after which waiting jobs fail."""
 MOST_LOST = 3
 """How many engines may end with a job before it is to blame."""
-Stage = Literal["connecting", "ready", "lost", "failed", "closed"]
-
-
-@dataclass(frozen=True)
-class LinkState:
-    """What a connection does, in words; `sentence` says what to do where it failed."""
-
-    host: str
-    stage: Stage
-    sentence: str = ""
-
-
-@dataclass(frozen=True)
-class Arrived:
-    """More of an array of a host is here, in this segment: a cell for `step` × `step` values, or with 0 all values.
-    `lost`: they will never come."""
-
-    host: str
-    segment: str
-    step: int
-    lost: bool = False
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gpu_ops.device_names import device_host
 from gpu_ops.devices.status import DeviceStatus
@@ -31,10 +31,13 @@ from gpu_ops.engine.messages import (
     TimelinesRequest,
 )
 from gpu_ops.engine.segments import SegmentPool
-from gpu_ops.remote.client import LinkState, RemoteClient
 from gpu_ops.remote.destination import Destination, location
 from gpu_ops.remote.mirrors import EXACT, Mirror
 from gpu_ops.remote.naming import hosts_of, merged
+from gpu_ops.remote.news import LinkState
+
+if TYPE_CHECKING:
+    from gpu_ops.remote.client import RemoteClient
 
 HERE = ""
 ELSEWHERE = "Results of all frames are written by devices of this machine; choose one of them for this."
@@ -73,6 +76,8 @@ class Engines:
     def add(self, to: Destination) -> None:
         """Connect to a machine; LinkState says how it goes. One of the same label is left first."""
         self.remove(to.label)
+        from gpu_ops.remote.client import RemoteClient  # with what starts ssh, which most windows never do
+
         client = RemoteClient(to, lambda answer: self._hear(to.label, answer), self.pool, self._asking(to.label))
         with self._lock:
             self._remotes[to.label] = client

@@ -16,8 +16,9 @@ from gpu_ops.engine.statistics import statistics
 from gpu_ops.errors import DeviceError, DeviceLost, InputError, KernelError
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
-from gpu_ops.remote.client import Arrived, LinkState, RemoteClient
+from gpu_ops.remote.client import RemoteClient
 from gpu_ops.remote.destination import Destination
+from gpu_ops.remote.news import Arrived, LinkState
 from gpu_ops.types import Input
 
 ERRORS = {"input": InputError, "kernel": KernelError, "device": DeviceError, "engine": DeviceLost}

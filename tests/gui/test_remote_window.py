@@ -16,7 +16,7 @@ from app.models.settings import Settings
 from app.views.parts import mark_texts
 from gpu_ops import device_statuses
 from gpu_ops.remote.asking import Question
-from gpu_ops.remote.client import LinkState
+from gpu_ops.remote.news import LinkState
 
 __all__ = ["own_folders"]
 REASON = next(s.reason for s in device_statuses() if s.kind == "sim")

@@ -15,8 +15,9 @@ import pytest
 from gpu_ops.engine.messages import Ready
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.remote.asking import Asker, Question, main
-from gpu_ops.remote.client import LinkState, RemoteClient
+from gpu_ops.remote.client import RemoteClient
 from gpu_ops.remote.destination import Destination
+from gpu_ops.remote.news import LinkState
 
 
 class Answers:

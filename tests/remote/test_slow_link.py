@@ -14,9 +14,9 @@ import pytest
 from remote_machines import Window, engines_of, wait_until
 
 from gpu_ops.engine.messages import Finished, Progress, RunUpdate
-from gpu_ops.remote.client import LinkState
 from gpu_ops.remote.destination import Destination
 from gpu_ops.remote.host import PATIENCE
+from gpu_ops.remote.news import LinkState
 
 Open = Callable[[Destination], Window]
 
