@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal, Slot
 
+from app.controllers.look import Appearance
 from app.controllers.sessions import SessionFiles
 from app.controllers.xray import XRayController
 from app.models.experiment.change import Change
@@ -28,10 +29,12 @@ class LessonController(QObject):
         results: Results,
         xray: XRayController,
         settings: Settings,
+        look: Appearance,
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._sessions, self._session, self._results, self._xray = sessions, session, results, xray
+        self._look = look
         self.state = LessonState(settings, self)
         self._exercise: tuple[str, int] | None = None
         """The lesson and the page whose broken kernel is in the editor."""
@@ -44,7 +47,7 @@ class LessonController(QObject):
         """Open the experiment of the page in place of the present one; undo brings its settings back."""
         page = self.state.page
         if page is not None and page.setup is not None:
-            self._sessions.show(saved_setup(page.setup))
+            self._sessions.show(saved_setup(page.setup, self._look.presenter))
             if page.setup.panel != "pictures":
                 self.panel_wanted.emit("xray" if page.exercise else page.setup.panel)
 

@@ -139,8 +139,9 @@ def action_done(action: Action, session: Session) -> bool:
     return chosen and set(action.variants) <= set(session.choice.picks)
 
 
-def saved_setup(setup: Setup) -> SavedSession:
-    """A setup as a session that opens like one of a file. Raises KernelscopeError."""
+def saved_setup(setup: Setup, presenter: bool = False) -> SavedSession:
+    """A setup as a session that opens like one of a file, in a window of presenter size or not. Raises
+    KernelscopeError."""
     kind, filter = kind_of(setup), filter_of(setup)
     entry = next(s for s in SAMPLES if s.id == setup.sample)
     steps = tuple(dict(check_step(parse_step(step), kind)) for step in setup.steps)
@@ -151,5 +152,5 @@ def saved_setup(setup: Setup) -> SavedSession:
     options = {p.name: setup.options.get(p.name, p.default) for p in entry.params}
     kernels = [id for id in setup.variants if filter.variant(id).kernels]
     against = kernels[-2] if len(kernels) > 1 else ""
-    view = View(xray=kernels[-1] if kernels else "", against=against)
+    view = View(presenter=presenter, xray=kernels[-1] if kernels else "", against=against)
     return SavedSession(SavedInput(kind, (), setup.sample, "", 0, options), choice, view=view)

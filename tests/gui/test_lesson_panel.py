@@ -159,3 +159,12 @@ def test_a_lesson_of_a_file(window: MainWindow, tmp_path: Path) -> None:
     assert "<b>this</b>" in panel.browser.toPlainText(), "markup of strangers is text"
     panel.next.click()
     assert panel.stack.currentIndex() == 0 and "own" not in Settings().lesson_progress
+
+
+def test_presenter_size_stays(window: MainWindow, qtbot: QtBot) -> None:
+    window.context.look.set_presenter(True)
+    panel = opened(window, "reuse")
+    panel.set_up.click()
+    qtbot.waitUntil(lambda: window.context.session.choice.picks == ("naive",))
+    assert window.context.look.presenter
+    window.context.look.set_presenter(False)

@@ -24,14 +24,15 @@ class ResultsBar(QWidget):
         self._lanes = lanes
         unit = self.fontMetrics().averageCharWidth()
         self.ways = QButtonGroup(self)
-        texts = self.tr("Results overlaid"), self.tr("Results stacked"), self.tr("Difference")
+        texts = self.tr("Overlaid"), self.tr("Stacked"), self.tr("Difference")
+        names = self.tr("Results overlaid"), self.tr("Results stacked"), self.tr("Difference of results")
         tips = (
             self.tr("All in one plot"),
             self.tr("A lane and an axis for each"),
             self.tr("Each minus the one at right"),
         )
-        for place, (text, tip) in enumerate(zip(texts, tips, strict=True)):
-            button = named(ChoiceButton(self), f"results{place}", title=text, tip=tip)
+        for place, (text, name, tip) in enumerate(zip(texts, names, tips, strict=True)):
+            button = named(ChoiceButton(self), f"results{place}", title=name, tip=tip)
             button.setText(text)
             self.ways.addButton(button, place)
         self.minus = named(Combo(self), "resultsMinus", title=self.tr("What is subtracted from the others"))

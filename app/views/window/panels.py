@@ -86,7 +86,7 @@ def _lessons(context: Context, parent: QWidget) -> LessonPanel:
     from app.controllers.lessons import LessonController
     from app.views.lessons.panel import LessonPanel
 
-    own = (context.sessions, context.session, context.results, context.xray, context.settings)
+    own = (context.sessions, context.session, context.results, context.xray, context.settings, context.look)
     return LessonPanel(LessonController(*own, parent), context.files.choose, parent)
 
 
