@@ -31,7 +31,7 @@ SIZES = (
     *("two parts in shared memory hold", "do not fit a block", "a block cannot hold rows", "which holds"),
     *("values of a row", "it takes at most 128", "it takes up to 4 channels", "counts take 49168", "high is at most"),
     *("reaches over more than half", "reaches over 96 bytes", "reaches over 131072 bytes"),
-    "values of unfinished columns",
+    *("values of unfinished columns", "exceed the range of float32"),
 )
 """Words about inputs that are larger than any of the contract, or settings and GPUs that it does not have: no rule that
 says them refuses a case of it."""

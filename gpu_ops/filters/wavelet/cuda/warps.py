@@ -68,12 +68,12 @@ SHORT = Rule(
     f"registers hold filters of at most {LONGEST} taps, {{wavelet}} has {{found}}",
     {"param wavelet": ("db16",)},
 )
+IN_RANGE = Rule(
+    lambda task: _largest(task) < 1,
+    "rotations of {levels} levels of {wavelet} exceed the range of float32; choose fewer levels",
+)
 OF_STRIPS = (
     *(ONE_THRESHOLD, RESULT_ALONE, SINGLE),
-    Rule(
-        lambda task: _largest(task) < 1,
-        "rotations of {levels} levels of {wavelet} exceed the range of float32; choose fewer levels",
-    ),
     Rule(lambda task: task.params["shifts"] > 1, "it takes one shift", {"param shifts": (2, 3)}),
     Rule(
         lambda task: 0 if streams(task, 1) else 2 * Strips.of(task).taps,
@@ -161,7 +161,7 @@ def _suits(rung: Rung, task: Task) -> bool:
 
 
 def _strips(rung: Rung) -> Variant:
-    taps = () if rung is Rung.STORED else (SHORT,)
+    taps = (IN_RANGE,) if rung is Rung.STORED else (SHORT,)
     more = (*taps, *(() if rung is Rung.RECOMPUTED else (TWO_OR_MORE,)), *(OF_TWO if rung is Rung.TWO_LEVELS else ()))
     helpers = (other.value for other in (Rung.RECOMPUTED, Rung.STORED) if other is not rung)
     predicts = partial(_predicted, partial(warp_traffic.of_image, rung=rung))
