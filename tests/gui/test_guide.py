@@ -93,7 +93,7 @@ def test_pictures_are_drawn_and_never_wider_than_the_view(page: GuidePage, width
         for fragment in guide_look._fragments(block)
         if fragment.charFormat().isImageFormat()
     ]
-    assert len(widths) == 4 and all(100 < one <= page.browser.viewport().width() for one in widths)
+    assert len(widths) == 5 and all(100 < one <= page.browser.viewport().width() for one in widths)
     assert page.browser.horizontalScrollBar().maximum() == 0
 
 
