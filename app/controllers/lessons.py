@@ -9,18 +9,22 @@ from app.controllers.sessions import SessionFiles
 from app.controllers.xray import XRayController
 from app.models.experiment.change import Change
 from app.models.experiment.session import Session
+from app.models.files.session_file import SavedSession
+from app.models.files.session_view import View
 from app.models.lesson import LessonState, action_done, saved_setup
 from app.models.results.results import Results
 from app.models.settings import Settings
 from app.models.xray.drafts import Draft
 from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.errors import InputError
 
 
 class LessonController(QObject):
-    """Changes the experiment for a page only when the reader asks for it. `panel_wanted(id)`: the page is about this
-    panel."""
+    """Changes the experiment for a page only when the reader asks for it. `kept` is the reader's own experiment while
+    that of a page is open. `kept_changed`: it is another; `panel_wanted(id)`: the page is about this panel."""
 
     panel_wanted = Signal(str)
+    kept_changed = Signal()
 
     def __init__(
         self,
@@ -38,24 +42,52 @@ class LessonController(QObject):
         self.state = LessonState(settings, self)
         self._exercise: tuple[str, int] | None = None
         """The lesson and the page whose broken kernel is in the editor."""
+        self.kept: SavedSession | None = None
+        self._opened: SavedSession | None = None
+        self._own_input = 0
+        """The number of the input that belongs to a page."""
         sessions.restored.connect(self._prepare)
         session.changed.connect(self._changed)
         results.row_changed.connect(self._look_at_repair)
         xray.drafts.changed.connect(self._look_at_repair)
 
-    def set_up(self) -> None:
-        """Open the experiment of the page in place of the present one; undo brings its settings back."""
+    def set_up(self, anyway: bool = False) -> str:
+        """Open the experiment of the page in place of the present one, which `go_back` opens again. Returns why that
+        one cannot be opened again, "" where it can; then nothing happens, unless it is to be done `anyway`."""
         page = self.state.page
-        if page is not None and page.setup is not None:
-            self._sessions.show(saved_setup(page.setup, self._look.presenter))
-            if page.setup.panel != "pictures":
-                self.panel_wanted.emit("xray" if page.exercise else page.setup.panel)
+        if page is None or page.setup is None:
+            return ""
+        if self._session.original is not None and self._session.inputs != self._own_input:
+            try:
+                self._keep(self._sessions.present(View(presenter=self._look.presenter)))
+            except InputError as error:
+                if not anyway:
+                    return error.sentence()
+                self._keep(None)
+        self._opened = saved_setup(page.setup, self._look.presenter)
+        self._sessions.show(self._opened)
+        if page.setup.panel != "pictures":
+            self.panel_wanted.emit("xray" if page.exercise else page.setup.panel)
+        return ""
 
-    @Slot()
-    def _prepare(self) -> None:
+    def go_back(self) -> None:
+        """Open the reader's own experiment again."""
+        if self.kept is not None:
+            self._sessions.show(self.kept)
+            self._keep(None)
+
+    def _keep(self, saved: SavedSession | None) -> None:
+        self.kept = saved
+        self.kept_changed.emit()
+
+    @Slot(object)
+    def _prepare(self, restored: SavedSession) -> None:
         """Put the broken kernel of an exercise into the editor, once its experiment is there."""
         page, lesson = self.state.page, self.state.lesson
         self._exercise = None
+        if restored is not self._opened:
+            return
+        self._own_input = self._session.inputs
         if lesson is None or page is None or page.exercise is None or page.setup is None:
             return
         filter, exercise = self._session.filter, page.exercise

@@ -44,7 +44,7 @@ class SessionOpening:
 
     @property
     def name(self) -> str:
-        return Path(self.path).name
+        return Path(self.path).name or self.saved.input.name
 
 
 class SessionFiles(QObject):
@@ -142,8 +142,12 @@ class SessionFiles(QObject):
             file.write(text.encode())
 
     def _text(self, view: View, folder: str) -> str:
+        return session_text(self.present(view), folder)
+
+    def present(self, view: View) -> SavedSession:
+        """The present session, which `show` opens again. Raises InputError where its input cannot be opened again."""
         opened = self._controller.inputs.opened
-        return session_text(saved_of(self._session, view, opened.path if opened is not None else ""), folder)
+        return saved_of(self._session, view, opened.path if opened is not None else "")
 
     # SessionOpening
 
@@ -162,7 +166,7 @@ class SessionFiles(QObject):
         self._try(SessionOpening(path, saved, saved.input.paths, otherwise=otherwise))
 
     def show(self, saved: SavedSession) -> None:
-        """Open a session that no file holds, such as a lesson's."""
+        """Open a session that no file holds, such as a lesson's or a former one."""
         self.succeeded.emit(RESTORE.subject)
         self._try(SessionOpening("", saved, saved.input.paths))
 

@@ -16,7 +16,7 @@ from gpu_ops.notebook.pictures import WHOLE, Array, Ends, Window, curve_png, ima
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, ViewKind, subtracted
 
 LEAST = 1e-6
-"""The smallest magnitude of a spectrum or pyramid that is told from 0: 120 dB below the largest."""
+"""The smallest magnitude of a spectrum or pyramid that is shown, relative to the largest: −120 dB."""
 SHAPE = 0.45
 """The height of a curve's picture as a share of its width."""
 MOST_ROWS = 24

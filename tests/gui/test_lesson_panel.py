@@ -16,6 +16,7 @@ from app.views.lessons.panel import LessonPanel
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import LADDER, LESSONS, TABLE, XRAY
 from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.errors import InputError
 from gpu_ops.lessons.reading import shipped_lessons
 
 
@@ -168,3 +169,49 @@ def test_presenter_size_stays(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: window.context.session.choice.picks == ("naive",))
     assert window.context.look.presenter
     window.context.look.set_presenter(False)
+
+
+def test_the_readers_own_experiment_is_kept(window: MainWindow, qtbot: QtBot) -> None:
+    """Also over several pages, with its parameters and pinned results; an opened session is none of a page."""
+    session = window.context.session
+    window.context.controller.open_sample("ascent", {})
+    qtbot.waitUntil(lambda: session.input is not None and session.input.name == "ascent")
+    session.set_param("window", 9)
+    session.pin("serial")
+    panel = opened(window, "reuse")
+    assert panel.own.isHidden()
+    for _ in range(2):
+        panel.set_up.click()
+        qtbot.waitUntil(lambda: session.input.name == "camera" and session.params["window"] == 5)
+        panel.next.click()
+    assert not panel.own.isHidden()
+    panel.own.click()
+    qtbot.waitUntil(lambda: session.input.name == "ascent" and session.params["window"] == 9)
+    assert len(session.choice.pins) == 1 and panel.own.isHidden()
+
+
+def test_what_cannot_be_opened_again_takes_two_clicks(window: MainWindow, qtbot: QtBot, monkeypatch) -> None:
+    def refuse(view: object) -> None:
+        raise InputError("camera is a result, which no file holds: save it.")
+
+    session = window.context.session
+    window.context.controller.open_sample("ascent", {})
+    qtbot.waitUntil(lambda: session.input is not None and session.input.name == "ascent")
+    monkeypatch.setattr(window.context.sessions, "present", refuse)
+    panel = opened(window, "reuse")
+    panel.set_up.click()
+    assert panel.verdict.text().startswith("camera is a result") and "Press again" in panel.verdict.text()
+    assert session.input.name == "ascent"
+    panel.set_up.click()
+    qtbot.waitUntil(lambda: session.input.name == "camera")
+    assert panel.own.isHidden()
+
+
+def test_another_session_gets_no_broken_kernel(window: MainWindow, qtbot: QtBot) -> None:
+    """The page asks for a repair, and the reader opens a session of the same experiment instead."""
+    panel = opened(window, "reuse", 3)
+    page = panel.controller.state.page
+    window.context.sessions.show(saved_setup(page.setup))
+    session = window.context.session
+    qtbot.waitUntil(lambda: session.choice.picks == ("shared",))
+    assert not window.context.xray.draft.texts and not window.context.xray.editing

@@ -24,7 +24,7 @@ Open = Callable[[Destination], Window]
 @pytest.fixture(params=["fake", "real"])
 def slow(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Destination:
     machine: Destination = request.getfixturevalue(request.param)
-    monkeypatch.setenv("FAKE_SSH_DELAY", "0.025")  # there and back: 50 ms
+    monkeypatch.setenv("FAKE_SSH_DELAY", "0.025")  # each way: a round trip takes 50 ms
     monkeypatch.setenv("FAKE_SSH_RATE", "2500000")
     return machine
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 
-from app.controllers.on_demand import OnDemand
+from app.controllers.kernels.after_xray import AfterXRay
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
-from app.models.experiment.job_kind import CLIFFS, SIMULATE
+from app.models.experiment.job_kind import CLIFFS
 from app.models.xray.architecture import architecture_of
 from gpu_ops.engine.kernel_messages import CliffsAnswer, CliffsRequest
 from gpu_ops.types import Pick
@@ -27,14 +27,11 @@ class Query(NamedTuple):
     architecture: str
 
 
-class CliffsController(OnDemand):
+class CliffsController(AfterXRay):
     """Requests the cliffs of the variant of an X-ray."""
 
     def __init__(self, controller: SessionController, xray: XRayController, parent: QObject | None = None) -> None:
-        self._xray = xray
-        super().__init__(controller, CLIFFS, parent)
-        for signal in (xray.changed, xray.variants_changed, controller.began):
-            signal.connect(self._update, Qt.ConnectionType.QueuedConnection)
+        super().__init__(controller, xray, CLIFFS, parent)
 
     def _query(self) -> Query | None:
         session, xray = self._session, self._xray
@@ -44,17 +41,6 @@ class CliffsController(OnDemand):
         architecture = architecture_of(session.device, self._controller.queue.engine.devices)
         choice = session.choice
         return Query(session.input, choice.filter, dict(choice.params), pick, architecture)
-
-    def _free(self) -> bool:
-        """After the X-ray, also of a text that is being edited, but before simulated runs."""
-        if self._xray.pausing:
-            return False
-        queue = self._controller.queue
-        return queue.only_simulates if self._controller.busy else self._xray.state != "waiting"
-
-    def _ask(self, query: Query) -> None:
-        super()._ask(query)
-        self._controller.queue.stop(SIMULATE)  # the simulated run continues afterwards
 
     def _asked(self, query: Query) -> CliffsRequest:
         return CliffsRequest(self._controller.queue.engine.next_job(), *query)

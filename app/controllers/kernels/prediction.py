@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
-from app.controllers.on_demand import OnDemand
+from app.controllers.kernels.after_xray import AfterXRay
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
-from app.models.experiment.job_kind import PREDICTION, SIMULATE
+from app.models.experiment.job_kind import PREDICTION
 from app.models.xray.gpu_choice import GpuChoice
 from app.models.xray.predicted import Job
 from gpu_ops import find_filter
@@ -40,7 +40,7 @@ class Query(NamedTuple):
         return other is not None and self[:-2] == other[:-2] and all(pick in other.picks for pick in self.picks)
 
 
-class PredictionController(OnDemand):
+class PredictionController(AfterXRay):
     """Requests counts of the variant of an X-ray, and of the one that it is compared with, for a GPU by its id. `gpu`
     may be another than that: its numbers can be changed, and change the times without new counts. `gpu_changed`: there
     are other numbers."""
@@ -49,11 +49,9 @@ class PredictionController(OnDemand):
     content: PredictionAnswer | None
 
     def __init__(self, controller: SessionController, xray: XRayController, parent: QObject | None = None) -> None:
-        self._xray, self.whole_ladder = xray, False
-        super().__init__(controller, PREDICTION, parent)
+        self.whole_ladder = False
+        super().__init__(controller, xray, PREDICTION, parent)
         xray.gpu_changed.connect(self._take_gpu)
-        for signal in (xray.changed, xray.variants_changed, controller.began):
-            signal.connect(self._update, Qt.ConnectionType.QueuedConnection)
 
     # User actions
 
@@ -143,17 +141,6 @@ class PredictionController(OnDemand):
 
     def _within(self, query: Query | None, other: Query | None) -> bool:
         return query is not None and query.within(other)
-
-    def _free(self) -> bool:
-        """After the X-ray, also of a text that is being edited, but before simulated runs: counting takes seconds."""
-        if self._xray.pausing:
-            return False
-        queue = self._controller.queue
-        return queue.only_simulates if self._controller.busy else self._xray.state != "waiting"
-
-    def _ask(self, query: Query) -> None:
-        super()._ask(query)
-        self._controller.queue.stop(SIMULATE)  # the simulated run continues afterwards
 
     def _asked(self, query: Query) -> PredictionRequest:
         about = (query.input, query.filter, query.params, query.picks, query.gpu)

@@ -45,6 +45,9 @@ class LessonPanel(QWidget):
         self.set_up = self._button(
             "lesson.set_up", self.tr("&Set up the experiment"), self.tr("Open the page's input, filter and variants")
         )
+        self.own = self._button(
+            "lesson.own", self.tr("My own experi&ment"), self.tr("Open what you had before the page's experiment")
+        )
         self.asked = QWidget(self)
         self.hint = self._button("lesson.hint", self.tr("&Hint"), self.tr("Show where to look"))
         self.verdict = sentence_label("lesson.verdict", self, selectable=True)
@@ -52,11 +55,15 @@ class LessonPanel(QWidget):
         self.next = self._button("lesson.next", self.tr("&Next"), self.tr("The next page"))
         self.all = self._button("lesson.all", self.tr("A&ll lessons"), self.tr("Back to the list of lessons"))
         self.form: QuestionForm | None = None
+        self._warned = False
         self._arrange()
         self.list.itemActivated.connect(self._open)
         self.list.itemClicked.connect(self._open)
         self.open_button.clicked.connect(self._open_file)
-        self.set_up.clicked.connect(controller.set_up)
+        self.set_up.clicked.connect(self._set_up)
+        self.own.clicked.connect(controller.go_back)
+        controller.kept_changed.connect(self._show_own)
+        self._show_own()
         self.back.clicked.connect(lambda: self._state.go(-1))
         self.next.clicked.connect(lambda: self._state.go(1))
         self.all.clicked.connect(self._state.close)
@@ -86,7 +93,8 @@ class LessonPanel(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         for button in (self.back, self.next, self.all):
             row.addWidget(button)
-        in_column(self.title, self.browser, in_row(self.set_up, 1), below, 1, buttons, on=reading, margins=gap)
+        setting = in_row(self.set_up, self.own, 1)
+        in_column(self.title, self.browser, setting, below, 1, buttons, on=reading, margins=gap)
         self.stack.addWidget(Scrolled(reading, self))
         in_column(self.stack, on=self)
 
@@ -151,6 +159,19 @@ class LessonPanel(QWidget):
             label.setText((page.action or page.exercise).ask)  # type: ignore[union-attr]
             label.setFont(self.title.font())
             self._question.addWidget(label)
+
+    @Slot()
+    def _set_up(self) -> None:
+        """Open the page's experiment; where the present one could not be opened again, after a second click only."""
+        text = self.controller.set_up(anyway=self._warned)
+        self._warned = bool(text)
+        if text:
+            self.verdict.setText(self.tr("{reason} Press again to go on without it.").format(reason=text))
+            self.verdict.show()
+
+    @Slot()
+    def _show_own(self) -> None:
+        self.own.setVisible(self.controller.kept is not None)
 
     @Slot()
     def _fit(self) -> None:
