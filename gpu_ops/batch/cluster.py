@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import platform
+import re
 import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,7 @@ from gpu_ops.errors import DeviceError, LibraryMissing, ParamError, counted, pla
 from gpu_ops.processes import SAFE, safe_path
 from gpu_ops.version import __version__
 
+ADDRESS = re.compile(r"(?:[a-z]+://)?[^/\s]+:\d{1,5}")
 INSTALL = "pip install 'kernelscope[batch]'"
 CLOSE_S = 20
 """Seconds until the workers must have ended."""
@@ -89,6 +91,9 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
 
     spec = work.spec
     if spec.scheduler is not None:
+        if not ADDRESS.fullmatch(spec.scheduler):  # Dask tries such a name for a while, in the background too
+            given = plain(spec.scheduler, 80)
+            raise ParamError(f"--scheduler {given!r} is no address; give that of a scheduler, such as tcp://host:8786.")
         try:
             client = Client(spec.scheduler, timeout=START_S / 6, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:

@@ -58,8 +58,8 @@ _stopped = set[str]()
 """The batches that this worker is to end."""
 
 
-def stop_batch(batch: str) -> None:
-    """No more files of this batch begin in this worker."""
+async def stop_batch(batch: str) -> None:
+    """No more files of this batch begin in this worker. Dask waits for a plain function, and not for this."""
     _stopped.add(batch)
 
 

@@ -20,6 +20,7 @@ from gpu_ops.cli.inputs import check_flags, flag_values, reading_of
 from gpu_ops.cli.outputs import saving_of
 from gpu_ops.cli.parts import device_bytes, file_bytes
 from gpu_ops.cli.tables import align, seconds
+from gpu_ops.device_names import device_host
 from gpu_ops.errors import STOPPED, ParamError, counted, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -70,6 +71,11 @@ def check_use(args: argparse.Namespace) -> None:
         raise ParamError("--output-dir needs files to work on; name them with --input, such as --input 'in/*.png'.")
     if args.frames == "merged":
         raise ParamError("--frames merged is for one input; with --output-dir take --frames all, or leave it out.")
+    if args.remote or any(map(device_host, args.device)):
+        raise ParamError(
+            "--output-dir works with devices of this machine; leave --remote and devices of other machines out, or "
+            "start it there: ssh USER@HOST kernelscope run."
+        )
     for name in ("output", "kernel"):
         if getattr(args, name):
             raise ParamError(f"--{name} is for one input, and --output-dir for many; leave one of them out.")

@@ -24,7 +24,8 @@ def open_device(name: str) -> Device:
         return _simulated(simulated[1])
     match = re.fullmatch(r"cuda(?::(\d+))?", name)
     if device_host(name):
-        raise DeviceError(f"Device {plain(name, 60)} is on another machine; use it with run, or in the window.")
+        where = f"Device {plain(name, 60)} is on another machine"
+        raise DeviceError(f"{where}; take it in the window, or with run for one input.")
     if not match:
         raise DeviceError(
             f"There is no device {plain(name, 60)!r}; choose cpu, sim, sim:sm_90 or cuda:N (kernelscope doctor)."

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from gpu_ops.engine.messages import PROTOCOL
 from gpu_ops.errors import DeviceError, plain
-from gpu_ops.remote.destination import Destination
+from gpu_ops.remote.destination import SSH, Destination
 from gpu_ops.remote.host import MAGIC
 from gpu_ops.remote.line import Connection, read_hello
 from gpu_ops.remote.wire import HELLO, Decoder, WireError, headed
@@ -56,7 +56,9 @@ def reach(to: Destination, session: str, seen: int, asking: Mapping[str, str] | 
             start_new_session=True,  # Ctrl+C stops a job, not the connection
         )
     except OSError as error:
-        raise Refused(f"ssh cannot be started ({error.strerror}); install OpenSSH's client.") from None
+        program = plain(to.ssh(session)[0], 60)
+        text = f"{program} cannot be started ({error.strerror})"
+        raise Refused(f"{text}; install OpenSSH's client, or name another program by {SSH}.") from None
     assert process.stdin and process.stdout and process.stderr
     said = _Said(process.stderr)
     connection = Connection(
@@ -137,7 +139,11 @@ def _close(process: subprocess.Popen[bytes]) -> None:
 
 
 FAULTS = (
-    ("host key verification failed", "its host key is not known or has changed; connect once with: ssh {host}"),
+    (
+        "remote host identification has changed",
+        "its host key is another than before: somebody may listen in, or it was installed anew; ask who runs it",
+    ),
+    ("host key verification failed", "its host key is not known; connect once with: ssh {host}"),
     ("permission denied", "it does not let you in; check the user, and your key or password with: ssh {host}"),
     ("could not resolve", "there is no machine of that name; check it with: ssh {host}"),
     ("no module named", "its Kernelscope is incomplete; install it there: ssh {host} pip install kernelscope"),
@@ -159,5 +165,11 @@ def _explained(to: Destination, code: int, said: str, error: Exception) -> Devic
             f"(--remote-command PATH; found by: ssh {to.host} which kernelscope)."
         )
     last = plain(said.splitlines()[-1], 160) if said else str(error)
+    if 0 <= code != 255:
+        found = f"{plain(to.command, 60)!r} there is no engine of Kernelscope ({last.rstrip('.')})"
+        return Refused(
+            f"{to.label} was reached, and {found}; install Kernelscope there, or name the command there "
+            "(--remote-command PATH)."
+        )
     sentence = f"{to.label} cannot be reached: {last.rstrip('.')}; try: ssh {to.host}"
-    return DeviceError(sentence) if code == 255 or code < 0 else Refused(sentence)
+    return DeviceError(sentence)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import random
@@ -98,7 +99,7 @@ class Client:
             future.end("error", error)
 
     def run(self, function: Callable[..., Any], *args: Any, **how: Any) -> Any:
-        return function(*args)
+        return asyncio.run(function(*args))
 
     def restart_workers(self, workers: list[str], raise_for_error: bool) -> None:
         self.restarted += workers
@@ -319,6 +320,34 @@ def test_files_that_kill_workers_among_others(workers: Workers, folder: Path) ->
                 + ["--input", "in/*.npy", "--output-dir", "alone"]) == 0  # fmt: skip
     for k in range(24):
         assert Path(f"out/{k:02d}.npy").read_bytes() == Path(f"alone/{k:02d}.npy").read_bytes()
+
+
+def test_workers_that_are_stopped_end_what_they_have_and_begin_no_more(workers: Workers, folder: Path) -> None:
+    for k in range(40):
+        save(f"in/slow{k:02d}.npy", np.full((8, 8), k, np.uint8))
+    work = Deadly(workers.work.spec, "")
+    ended: list[str] = []
+    files = Spread(replace(workers, work=work), work, files_of(folder, SPEC), 40)
+    for item, done in files.results(lambda: bool(ended)):
+        assert done.code == 0, done
+        ended.append(item.name)
+    assert 0 < len(ended) < 40
+    assert sorted(p.stem for p in Path("out").iterdir()) == sorted(ended), "each result that is there is told"
+
+
+@pytest.mark.parametrize("scheduler", ["nonsense", "tcp://host", "host:port", "tcp://a b:1"])
+def test_what_is_no_address_is_refused_at_once(scheduler: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "mean", "--input", "x.npy", "--output-dir", "out", "--scheduler", scheduler]) == 2
+    said = capsys.readouterr().err
+    assert "is no address" in said or "x.npy" in said
+
+
+@pytest.mark.parametrize("flags", [["--remote", "far"], ["--device", "far/cpu"]])
+def test_many_files_are_for_this_machine(flags: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save("in/x.npy", np.ones((4, 4), np.uint8))
+    assert main(["run", "mean", "--input", "in/x.npy", "--output-dir", "out", *flags]) == 2
+    assert "leave --remote and devices of other machines out" in capsys.readouterr().err
+    assert not any(Path("out").iterdir())
 
 
 @pytest.mark.parametrize(("filter", "suffix"), [("box", "npy"), ("box", "zarr"), ("histogram", "csv")])

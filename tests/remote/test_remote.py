@@ -104,15 +104,25 @@ def test_what_a_login_shell_prints_is_skipped(
         ("no-such-kernelscope", "gpu-host has no 'no-such-kernelscope'; install Kernelscope there"),
         ("sh -c 'echo No module named gpu_ops >&2; exit 1' --", "its Kernelscope is incomplete"),
         ("sh -c 'echo \"invalid choice: '\"'engine'\"'\" >&2; exit 2' --", "is too old; update it there"),
-        ("sh -c 'echo Host key verification failed. >&2; exit 255' --", "host key is not known or has changed"),
+        ("sh -c 'echo Host key verification failed. >&2; exit 255' --", "host key is not known; connect once"),
         ("sh -c 'echo Permission denied >&2; exit 255' --", "does not let you in"),
         ("sh -c 'echo kex_exchange: closed >&2; exit 255' --", "cannot be reached: kex_exchange: closed; try: ssh me@"),
+        ("sh -c 'echo REMOTE HOST IDENTIFICATION HAS CHANGED >&2; exit 255' --", "key is another than before"),
         ("sh -c yes --", "said no hello"),
+        ("true", "was reached, and 'true' there is no engine of Kernelscope"),
     ],
 )
 def test_a_machine_that_cannot_be_used_says_why(command: str, sentence: str, open_window: Open) -> None:
     with pytest.raises(DeviceError, match=sentence):
         open_window(Destination("me@gpu-host", command)).talk.ready()
+
+
+def test_a_program_in_place_of_ssh_that_is_not_there_is_named(
+    open_window: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KERNELSCOPE_SSH", "/no/such/ssh")
+    with pytest.raises(DeviceError, match=r"/no/such/ssh cannot be started .* by KERNELSCOPE_SSH"):
+        open_window(Destination("me@gpu-host", "kernelscope")).talk.ready()
 
 
 def test_another_version_there_says_what_to_install(open_window: Open, tmp_path: Path) -> None:

@@ -70,6 +70,6 @@ def test_what_cannot_be_says_why(
 
 def test_other_commands_name_devices_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "mean1d", "--sample", "noise", "--device", "gpu-host/cpu"]) == UNAVAILABLE
-    assert "is on another machine; use it with run, or in the window" in capsys.readouterr().err
+    assert "is on another machine; take it in the window, or with run for one input" in capsys.readouterr().err
     assert main(["engine"]) == BAD_INPUT
     assert main(["engine", "--stdio", "--session", "../x"]) == BAD_INPUT
