@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.controllers.look import Appearance
@@ -16,7 +18,8 @@ from app.models.results.results import Results
 from app.models.settings import Settings
 from app.models.xray.drafts import Draft
 from gpu_ops.devices.kernel_source import read_source
-from gpu_ops.errors import InputError
+from gpu_ops.errors import InputError, KernelscopeError, plain
+from gpu_ops.lessons.reading import read_lesson
 
 
 class LessonController(QObject):
@@ -53,28 +56,48 @@ class LessonController(QObject):
 
     def set_up(self, anyway: bool = False) -> str:
         """Open the experiment of the page in place of the present one, which `go_back` opens again. Returns why that
-        one cannot be opened again, "" where it can; then nothing happens, unless it is to be done `anyway`."""
+        one cannot be opened again, "" where it can; then nothing happens, unless it is to be done `anyway`. Raises
+        KernelscopeError for a page whose names there are not."""
         page = self.state.page
         if page is None or page.setup is None:
             return ""
+        wanted = saved_setup(page.setup, self._look.presenter)
         if self._session.original is not None and self._session.inputs != self._own_input:
             try:
-                self._keep(self._sessions.present(View(presenter=self._look.presenter)))
+                self._keep(self._sessions.present(self._view()))
             except InputError as error:
                 if not anyway:
                     return error.sentence()
                 self._keep(None)
-        self._opened = saved_setup(page.setup, self._look.presenter)
-        self._sessions.show(self._opened)
+        self._opened = wanted
+        self._sessions.show(wanted)
         if page.setup.panel != "pictures":
             self.panel_wanted.emit("xray" if page.exercise else page.setup.panel)
         return ""
+
+    def open_file(self, path: str) -> None:
+        """Read the lesson in a file. Raises InputError or ParamError for what is none, and where the experiment of a
+        page has names that there are not."""
+        lesson = read_lesson(path)
+        for place, page in enumerate(lesson.pages, 1):
+            try:
+                if page.setup is not None:
+                    saved_setup(page.setup)
+            except KernelscopeError as error:
+                raise InputError(f"{plain(Path(path).name, 80)}, page {place}: {error.sentence()}") from None
+        self.state.open(lesson)
 
     def go_back(self) -> None:
         """Open the reader's own experiment again."""
         if self.kept is not None:
             self._sessions.show(self.kept)
             self._keep(None)
+
+    def _view(self) -> View:
+        """What a page changes of the window: the X-ray's variants."""
+        xray = self._xray
+        own = {"xray": xray.variant, "against": xray.against if xray.against != xray.variant else ""}
+        return View(presenter=self._look.presenter, editing=xray.editing, **own)
 
     def _keep(self, saved: SavedSession | None) -> None:
         self.kept = saved
@@ -105,14 +128,12 @@ class LessonController(QObject):
 
     @Slot(object)
     def _look_at_repair(self, changed: object) -> None:
-        """An exercise is done when the kernel in the editor is another than the broken one, and its result is right and
-        without findings."""
+        """An exercise is done when the result of the kernel in the editor is right and without findings."""
         page, lesson = self.state.page, self.state.lesson
         if lesson is None or page is None or page.exercise is None or self._exercise != (lesson.id, self.state.place):
             return
         draft = self._xray.draft
-        broken = draft.with_text(draft.file, page.exercise.broken(read_source(draft.file)))
-        if draft.variant != page.exercise.variant or draft.hash == broken.hash or self.state.answer is not None:
+        if draft.variant != page.exercise.variant or self.state.answer is not None:
             return
         for entry in self._results.entries():
             row = entry.row

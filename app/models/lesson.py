@@ -120,16 +120,14 @@ def number_given(text: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def verdict(question: Question, given: Any) -> str:
-    """What the page says to an answer: whether it is right, the right one, and why."""
-    right = question.right(given)
+def verdict(question: Question) -> str:
+    """The right answer of a question, and why."""
     shown = question.answer
     if question.is_number:
         shown = f"{number(float(question.answer))} {question.unit}".strip()
     elif question.kind == "order":
         shown = ", ".join(question.answer)
-    head = _tr("Right: {answer}.") if right else _tr("Not quite: {answer}.")
-    return f"{head.format(answer=shown)} {' '.join(question.why.split())}"
+    return f"{shown}. {' '.join(question.why.split())}"
 
 
 def action_done(action: Action, session: Session) -> bool:

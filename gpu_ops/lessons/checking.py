@@ -17,7 +17,7 @@ from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.lessons.experiments import filter_of, input_of
 from gpu_ops.lessons.expressions import evaluate
 from gpu_ops.lessons.lesson import Action, Exercise, Lesson, Page, Question, Setup, Trial
-from gpu_ops.params import Values, check_values
+from gpu_ops.params import Values, check_values, nearest
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Filter, Pick, Variant
 
@@ -145,8 +145,9 @@ class Figures:
         if recorded:
             return recorded_microseconds(trial, recorded["stage"], recorded["gpu"])
         if figure not in (*COUNTERS, *FIGURES, *OWN):
-            known = ", ".join((*OWN, "kernel_us_h100", "elapsed_us_h100", *COUNTERS, *FIGURES))
-            raise ParamError(f"There is no figure {plain(figure, 40)!r}; choose from {known}.")
+            known = dict.fromkeys((*OWN, "kernel_us_h100", "elapsed_us_h100", *FIGURES, *COUNTERS))
+            text = f"There is no figure {plain(figure, 40)!r}{nearest(figure, tuple(known))}"
+            raise ParamError(f"{text}; choose from {', '.join(known)}.")
         key = repr((trial.variant, replace(trial.setup, variants=(), panel="")))
         if key not in self._rays:
             self._rays[key] = ray_of(trial)

@@ -26,6 +26,9 @@ def window(qtbot: QtBot) -> Iterator[MainWindow]:
         yield window
 
 
+HEAD = 'title = "T"\nabout = "A"\nminutes = 1\n'
+
+
 def opened(window: MainWindow, lesson: str, place: int = 0) -> LessonPanel:
     """The panel with this page."""
     window.docks.show("lessons")
@@ -57,7 +60,9 @@ def test_a_page_is_read_set_up_and_answered(window: MainWindow, qtbot: QtBot) ->
     assert panel.form is not None and not panel.form.button.isEnabled() and panel.verdict.isHidden()
     panel.form.number.setText("25,0")
     panel.form.button.click()
-    assert not state.right and panel.verdict.text().startswith("Not quite: 50 loads. 25 pixels and 25 weights.")
+    assert not state.right and panel.verdict.text().startswith("Not quite.") and not panel.hint.isHidden()
+    panel.hint.click()
+    assert panel.verdict.text().startswith("50 loads. 25 pixels and 25 weights.")
     panel.form.number.setText("50")
     panel.form.button.click()
     assert state.right and panel.verdict.text().startswith("Right: 50 loads.")
@@ -149,6 +154,13 @@ def test_a_page_shows_its_panel(window: MainWindow, qtbot: QtBot) -> None:
 def test_a_lesson_of_a_file(window: MainWindow, tmp_path: Path) -> None:
     window.docks.show("lessons")
     panel, path = window.docks[LESSONS], tmp_path / "own.toml"
+    wrong = (
+        HEAD + '[[page]]\ntitle = "P"\ntext = "X"\nsetup = {sample = "noise", filter = "mean", variants = ["naiv"]}\n'
+    )
+    path.write_text(wrong)
+    panel._choose = lambda title, kinds: [str(path)]
+    panel.open_button.click()
+    assert panel.refusal.text().startswith("own.toml, page 1: ") and "naive" in panel.refusal.text()
     path.write_text("title = 1\n[[page]]\n")
     panel._choose = lambda title, kinds: [str(path)]
     panel.open_button.click()

@@ -15,9 +15,8 @@ from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 from app.views.lessons.question_form import QuestionForm
 from app.views.scrolled import Scrolled
-from gpu_ops.errors import InputError
+from gpu_ops.errors import KernelscopeError
 from gpu_ops.lessons.lesson import Page
-from gpu_ops.lessons.reading import read_lesson
 
 Choose = Callable[[str, str], list[str]]
 USUAL = 44
@@ -49,7 +48,7 @@ class LessonPanel(QWidget):
             "lesson.own", self.tr("My own experi&ment"), self.tr("Open what you had before the page's experiment")
         )
         self.asked = QWidget(self)
-        self.hint = self._button("lesson.hint", self.tr("&Hint"), self.tr("Show where to look"))
+        self.hint = self._button("lesson.hint", self.tr("&Hint"), self.tr("Show where to look, or the answer"))
         self.verdict = sentence_label("lesson.verdict", self, selectable=True)
         self.back = self._button("lesson.back", self.tr("&Back"), self.tr("The page before"))
         self.next = self._button("lesson.next", self.tr("&Next"), self.tr("The next page"))
@@ -93,7 +92,11 @@ class LessonPanel(QWidget):
         row.setContentsMargins(0, 0, 0, 0)
         for button in (self.back, self.next, self.all):
             row.addWidget(button)
-        setting = in_row(self.set_up, self.own, 1)
+        setting = QWidget(self)
+        places = FlowLayout(setting, gap)
+        places.setContentsMargins(0, 0, 0, 0)
+        for button in (self.set_up, self.own):
+            places.addWidget(button)
         in_column(self.title, self.browser, setting, below, 1, buttons, on=reading, margins=gap)
         self.stack.addWidget(Scrolled(reading, self))
         in_column(self.stack, on=self)
@@ -110,8 +113,8 @@ class LessonPanel(QWidget):
         """Ask for a file, and read it; one that is no lesson is refused in words."""
         for path in self._choose(self.tr("Open a lesson"), self.tr("Lessons") + " (*.toml)")[:1]:
             try:
-                self._state.open(read_lesson(path))
-            except InputError as error:
+                self.controller.open_file(path)
+            except KernelscopeError as error:
                 self.refusal.setText(error.sentence())
                 self.refusal.show()
 
@@ -184,19 +187,26 @@ class LessonPanel(QWidget):
         page = self._state.page
         if page is not None and page.exercise is not None:
             self.verdict.setText(page.exercise.hint)
-            self.verdict.show()
+        elif page is not None and page.question is not None:
+            self.verdict.setText(verdict(page.question))
+        self.verdict.show()
 
     @Slot()
     def _show_verdict(self) -> None:
         """Say whether the answer is right, or whether what the page asks for is done."""
         page, answer = self._state.page, self._state.answer
         text = ""
-        if page is not None and page.question is not None and answer is not None:
-            text = verdict(page.question, answer)
+        wrong = page is not None and page.question is not None and answer is not None and not self._state.right
+        if wrong:
+            text = self.tr("Not quite. Look at the experiment and try again.")
+        elif page is not None and page.question is not None and answer is not None:
+            text = self.tr("Right: {answer}").format(answer=verdict(page.question))
         elif page is not None and page.exercise is not None:
             text = self.tr("Done: the result is right, and nothing is found.") if answer else ""
         elif page is not None and page.action is not None and answer:
             text = self.tr("Done.")
-        self.hint.setVisible(page is not None and page.exercise is not None and bool(page.exercise.hint) and not text)
+        hint = page is not None and page.exercise is not None and bool(page.exercise.hint) and not text
+        self.hint.setText(self.tr("S&how the answer") if wrong else self.tr("&Hint"))
+        self.hint.setVisible(hint or wrong)
         self.verdict.setText(text)
         self.verdict.setVisible(bool(text))

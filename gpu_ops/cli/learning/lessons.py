@@ -65,7 +65,7 @@ def handout(lesson: Lesson) -> str:
     """A lesson in Markdown, with the answers after the pages."""
     parts = [f"# {lesson.title}\n\n{lesson.about}"]
     parts += [f"## {n}. {page.title}\n\n{page.text}{_asked(page)}" for n, page in enumerate(lesson.pages, 1)]
-    answers = [f"{n}. {_answer(page)}" for n, page in enumerate(lesson.pages, 1) if page.question]
+    answers = [f"{n}. {_answer(page)}" for n, page in enumerate(lesson.pages, 1) if page.question or page.exercise]
     return "\n\n".join([*parts, "## Answers\n\n" + "\n".join(answers)] if answers else parts)
 
 
@@ -76,6 +76,8 @@ def _asked(page: Page) -> str:
 
 
 def _answer(page: Page) -> str:
+    if page.exercise is not None:
+        return f"Missing: `{page.exercise.find}`. {page.exercise.hint}".rstrip()
     question = page.question
     assert question is not None
     given = question.answer

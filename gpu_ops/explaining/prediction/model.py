@@ -15,7 +15,7 @@ from gpu_ops.running.timing import MOST_COPIES
 Limit = Literal["memory", "L2", "L1", "instructions", "latency", "launches"]
 LIMITS: Mapping[Limit, str] = {
     "memory": "bytes from and to device memory",
-    "L2": "sectors from and to L2",
+    "L2": "lines from and to L2",
     "L1": "requests of L1 and of shared memory",
     "instructions": "instructions",
     "latency": "waiting for results, with the warps that fit",

@@ -23,7 +23,8 @@ def _alone(name: str, prediction: Prediction) -> str:
     if prediction.unknown:
         return f"{name}: unknown, because {prediction.unknown}."
     share = prediction.terms[prediction.limit] / prediction.seconds
-    return f"{name}: {LIMITS[prediction.limit]} would take {share:.0%} of the predicted time alone."
+    near = "" if prediction.terms["memory"] else " Its data stay in L2, so device memory takes no time."
+    return f"{name}: {LIMITS[prediction.limit]} would take {share:.0%} of the predicted time alone.{near}"
 
 
 def _step(before: tuple[str, Prediction], after: tuple[str, Prediction]) -> str:
