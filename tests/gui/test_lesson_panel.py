@@ -176,9 +176,15 @@ def test_a_lesson_of_a_file(window: MainWindow, tmp_path: Path) -> None:
 
 def test_presenter_size_stays(window: MainWindow, qtbot: QtBot) -> None:
     window.context.look.set_presenter(True)
+    window.context.controller.open_sample("ascent", {})
+    qtbot.waitUntil(lambda: window.context.session.input is not None)
     panel = opened(window, "reuse")
     panel.set_up.click()
-    qtbot.waitUntil(lambda: window.context.session.choice.picks == ("naive",))
+    session = window.context.session
+    qtbot.waitUntil(lambda: session.params["window"] == 5)
+    assert window.context.look.presenter
+    panel.own.click()
+    qtbot.waitUntil(lambda: session.params["window"] != 5)
     assert window.context.look.presenter
     window.context.look.set_presenter(False)
 
@@ -190,6 +196,8 @@ def test_the_readers_own_experiment_is_kept(window: MainWindow, qtbot: QtBot) ->
     qtbot.waitUntil(lambda: session.input is not None and session.input.name == "ascent")
     session.set_param("window", 9)
     session.pin("serial")
+    window.context.xray.choose("shared")
+    window.context.xray.compare_with("constant")
     panel = opened(window, "reuse")
     assert panel.own.isHidden()
     for _ in range(2):
@@ -200,6 +208,7 @@ def test_the_readers_own_experiment_is_kept(window: MainWindow, qtbot: QtBot) ->
     panel.own.click()
     qtbot.waitUntil(lambda: session.input.name == "ascent" and session.params["window"] == 9)
     assert len(session.choice.pins) == 1 and panel.own.isHidden()
+    assert (window.context.xray.variant, window.context.xray.against) == ("shared", "constant")
 
 
 def test_what_cannot_be_opened_again_takes_two_clicks(window: MainWindow, qtbot: QtBot, monkeypatch) -> None:

@@ -61,7 +61,11 @@ class OwnKernelController(QObject):
         self._watcher.fileChanged.connect(lambda _: self._settled.start())
         self._watcher.directoryChanged.connect(lambda _: self._settled.start())
         self._session.changed.connect(self._follow)
-        controller.outputs_changed.connect(lambda *_: self.given_changed.emit())
+        controller.outputs_changed.connect(self._take_outputs)
+
+    @Slot(str, str, object)
+    def _take_outputs(self, variant: str, name: str, shown: object) -> None:
+        self.given_changed.emit()
 
     @property
     def fields(self) -> LaunchFields:
