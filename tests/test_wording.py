@@ -26,6 +26,8 @@ COUNTED = (
 )
 PRIVATE = {
     r"\bmarch\w*": "row streaming, ring buffer",
+    r"\btold from\b": "distinguished from",
+    r"\b(?:is|are) told to\b": "the message says that",
     r"\bthere and back\b|\bway back\b|\btransformed back\b": "forward and inverse",
     r"\blone\b|\bwarps? (?:that are )?alone\b": "independent warp",
     r"\bmade twice\b": "recomputed",

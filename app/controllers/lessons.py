@@ -96,8 +96,8 @@ class LessonController(QObject):
     def _view(self) -> View:
         """What a page changes of the window: the X-ray's variants."""
         xray = self._xray
-        own = {"xray": xray.variant, "against": xray.against if xray.against != xray.variant else ""}
-        return View(presenter=self._look.presenter, editing=xray.editing, **own)
+        against = xray.against if xray.against != xray.variant else ""
+        return View(presenter=self._look.presenter, xray=xray.variant, against=against, editing=xray.editing)
 
     def _keep(self, saved: SavedSession | None) -> None:
         self.kept = saved
