@@ -214,8 +214,7 @@ def test_the_small_print_is_three_lines() -> None:
 
 
 def test_the_claims_are_saved_as_their_ending_says(qtbot, window, tmp_path: Path) -> None:
-    page = window._claims_page()
-    qtbot.addWidget(page)
+    page = window.parts.pages["claims"].page
     for name in ("claims.csv", "claims.json"):
         window.files.target = lambda *_, name=name: str(tmp_path / name)
         qtbot.mouseClick(page.save_button, Qt.MouseButton.LeftButton)

@@ -96,7 +96,7 @@ WORDS = {
         "the page of figures of sources; a view of numbers",
         (
             *("app/main.py", "app/shell/help_specs.py", "app/views/results/view_table.py"),
-            *("app/views/window/files.py", "app/views/window/main_window.py"),
+            *("app/views/window/files.py", "app/views/page_makers.py"),
         ),
     ),
     "gain": ("how much stronger the colours of a difference are", ("app/models/files/session_view.py",)),

@@ -40,10 +40,9 @@ from app.views.dialogs.diagnostics import DiagnosticsPage
 from app.views.dialogs.guide_catalogue import GuideCatalogue
 from app.views.dialogs.import_dialog import ImportDialog
 from app.views.dialogs.page_window import Pages
-from app.views.dialogs.preferences import PreferencesPage, apply_preferences
+from app.views.dialogs.preferences import apply_preferences
 from app.views.dialogs.recent_menu import RecentMenu
-from app.views.dialogs.remote_page import RemotePage
-from app.views.dialogs.shortcuts import ShortcutsPage
+from app.views.page_makers import FITTING, page_makers
 from app.views.pictures.clipboard import PasteFile
 from app.views.pictures.frame_bar import FrameBar
 from app.views.results.links import Links
@@ -51,7 +50,6 @@ from app.views.results.notes import Notes
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
-from app.views.timing.claims_page import ClaimsPage
 from app.views.window.context_menu import ContextMenus
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
@@ -190,49 +188,12 @@ class MainWindow(QMainWindow):
         context, actions = self.context, build_actions(self)
         menus = fill_menu_bar(self.menuBar(), actions)
         recent = RecentMenu(menus["file/recent"], actions["clear_recent"], context.settings, context.importing.open)
-        makers = {
-            "claims": self._claims_page,
-            "figures": self._figures_page,
-            "guide": self._guide_page,
-            "layouts": self._layouts_page,
-            "shortcuts": lambda: ShortcutsPage(actions),
-            "diagnostics": lambda: DiagnosticsPage(context.log),
-            "remote": lambda: RemotePage(context.remotes),
-            "preferences": lambda: PreferencesPage(context, actions, recent),
-        }
-        pages, catalogue = Pages(self, makers, {"preferences", "remote"}), Catalogue(context.session, self)
+        makers = page_makers(context, actions, recent)
+        pages, catalogue = Pages(self, makers, FITTING), Catalogue(context.session, self)
         guide = GuideCatalogue(lambda name, anchor: open_guide(self.parts, name, anchor), self)
         palette, pasted = CommandPalette(self), PasteFile()
         parts = pages, actions, menus, recent, catalogue, guide, palette, pasted, self.probing.probe, self.full_screen
         return WindowParts(context, self, self.stack, self.docks, *parts)
-
-    def _layouts_page(self) -> QWidget:
-        from app.views.xray.gallery_page import GalleryPage  # pictures of accesses are imported at first use
-
-        results = self.controller.results
-        return GalleryPage(lambda: [e.row for e in results.entries() if e.row is not None and e.current])
-
-    def _guide_page(self) -> QWidget:
-        from app.views.dialogs.guide_page import GuidePage  # the guide is imported at first use
-
-        return GuidePage()
-
-    def _claims_page(self) -> QWidget:
-        page = ClaimsPage()
-        page.save_asked.connect(self.context.files.export_claims)
-        judgements = gpu_ops.judge_by_reports(gpu_ops.FILTERS.claims, gpu_ops.recorded_reports())
-        page.set_claims([j.as_dict() for j in judgements])
-        return page
-
-    def _figures_page(self) -> QWidget:
-        from app.views.timing.figures_page import FiguresPage  # plots are not needed to begin
-        from gpu_ops.explaining.transfers.figures import recorded_figures
-
-        page = FiguresPage()
-        page.save_asked.connect(self.context.files.export_figure)
-        page.report_asked.connect(self.context.files.open_figures)
-        page.set_figures((*gpu_ops.draw_figures(gpu_ops.recorded_reports()), *recorded_figures()))
-        return page
 
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
