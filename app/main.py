@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QApplication
 
+    from app.views.window.main_window import MainWindow
     from gpu_ops.engine.child import EarlyChild
     from gpu_ops.types import Filter
 
-    Opened = Callable[[QApplication], None]
+    Opened = Callable[[QApplication, MainWindow], None]
 
 COMMANDS = (
     *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile"),
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(args: Sequence[str], opened: Opened | None = None, watched: bool = False) -> int:
     """With `watched`, a command with a user's kernel runs in a child process; `opened` is called with the application
-    before a window exists."""
+    and its window before that is shown."""
     from gpu_ops.cli import guarded
     from gpu_ops.processes import importing
 
@@ -267,7 +268,7 @@ def _check_values(texts: Sequence[str], filters: Sequence[Filter]) -> None:
 def open_window(args: argparse.Namespace, child: EarlyChild | None = None, opened: Opened | None = None) -> int:
     """Open the window and run until it closes; without a display, run the same experiment in the terminal. If a library
     is missing, print one sentence about it. `child` is an engine that starts already; `opened` is called with the
-    application before the window exists."""
+    application and its window before that is shown."""
     from gpu_ops import screen_fault, window_fault
     from gpu_ops.processes import importing
 

@@ -26,37 +26,23 @@ PATIENCE = 60.0
 LATE_MS = 16.0
 
 
-class FirstPaint(QObject):
-    """Calls `then` once a widget of that name has been painted."""
-
-    def __init__(self, app: QApplication, name: str, then: Callable[[], None]) -> None:
-        super().__init__(app)
-        self._app, self._name, self._then = app, name, then
-        app.installEventFilter(self)
-
-    @bounded
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
-        if event.type() == QEvent.Type.Paint and watched.objectName() == self._name:
-            self._app.removeEventFilter(self)
-            QTimer.singleShot(0, self._then)  # the event filter runs before the painting, this after it
-        return False
-
-
 class PaintWatch(QObject):
-    """`at` is when the widget was first painted while `ready()` was true; None until then. A picture that still shows
-    the image before does not count."""
+    """`at` is when the widget was first painted while `ready()` was true; None until then, and `then` is called. A
+    picture that still shows the image before does not count."""
 
-    def __init__(self, widget: QWidget, ready: Callable[[], bool] = lambda: True) -> None:
+    def __init__(
+        self, widget: QWidget, ready: Callable[[], bool] = lambda: True, then: Callable[[], object] = lambda: None
+    ) -> None:
         super().__init__(widget)
         self.at: float | None = None
-        self._widget, self._ready, self._due = widget, ready, False
+        self._widget, self._ready, self._then, self._due = widget, ready, then, False
         widget.installEventFilter(self)
 
     @bounded
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if event.type() == QEvent.Type.Paint and not self._due and self._ready():
             self._due = True
-            QTimer.singleShot(0, self._done)
+            QTimer.singleShot(0, self._done)  # the event filter runs before the painting, this after it
         return False
 
     def _done(self) -> None:
@@ -65,6 +51,7 @@ class PaintWatch(QObject):
             return
         self.at = time.perf_counter()
         self._widget.removeEventFilter(self)
+        self._then()
 
 
 class Heartbeat:

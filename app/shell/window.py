@@ -44,14 +44,12 @@ def show(
     args: argparse.Namespace,
     report: Callable[[Session, Results], int] | None = None,
     early: tuple[EngineClient, EarlyAnswers] | None = None,
-    opened: Callable[[QApplication], None] | None = None,
+    opened: Callable[[QApplication, MainWindow], None] | None = None,
 ) -> int:
     """Open the window and run Qt's loop. Returns the exit code; `report` is called when the loop has ended, and returns
     the code where nothing else failed. `early` is an engine that starts already, and its answers so far; `opened` is
-    called with the application before the window exists."""
+    called with the application and its window before that is shown."""
     app = _application()
-    if opened is not None:
-        opened(app)
     app.setApplicationName("Kernelscope")
     app.setOrganizationName("Kernelscope")
     app.setDesktopFileName(DESKTOP_ENTRY)
@@ -67,6 +65,8 @@ def show(
     if not (args.size or args.screenshot):
         put_on_screen(window)
     window.restore()
+    if opened is not None:
+        opened(app, window)
     window.show()
     script = Script(controller, window, args)
     QTimer.singleShot(0, script.start)
