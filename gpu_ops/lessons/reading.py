@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import InputError, plain
+from gpu_ops.lessons.fields import Fields, read_toml
 from gpu_ops.lessons.lesson import PANELS, Action, Exercise, Lesson, Page, Question, Setup, Trial
 
 SHIPPED = Path(__file__).parents[2] / "resources" / "lessons"
-LARGEST = 1 << 20
-"""The largest file of a lesson, in bytes."""
 LANGUAGE = "en"
 KINDS = ("number", "choice", "order")
 
@@ -28,17 +25,7 @@ def read_lesson(path: str | Path) -> Lesson:
     """The lesson in a file. Raises InputError for what is no lesson."""
     path = Path(path)
     shown = plain(path.name, 80)
-    try:
-        if path.stat().st_size > LARGEST:
-            raise InputError(f"{shown} has more than {LARGEST >> 20} MiB; a lesson is one file of text.")
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"{shown} cannot be read: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{shown} is not UTF-8; save it as UTF-8.") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{shown} is not TOML: {plain(error)}.") from None
-    fields = _Fields(content, shown)
+    fields = Fields(read_toml(path, "a lesson"), shown)
     pages = fields.tables("page")
     lesson = Lesson(
         path.stem,
@@ -46,13 +33,13 @@ def read_lesson(path: str | Path) -> Lesson:
         fields.text("title"),
         fields.text("about"),
         fields.integer("minutes"),
-        tuple(_page(_Fields(table, f"{shown}, page {n}")) for n, table in enumerate(pages, 1)),
+        tuple(_page(Fields(table, f"{shown}, page {n}")) for n, table in enumerate(pages, 1)),
     )
     fields.finish()
     return lesson
 
 
-def _page(fields: _Fields) -> Page:
+def _page(fields: Fields) -> Page:
     title, text = fields.text("title"), fields.text("text")
     setup = _setup(fields.table("setup"), None) if fields.has("setup") else None
     runs = fields.table("runs") if fields.has("runs") else None
@@ -77,7 +64,7 @@ def _page(fields: _Fields) -> Page:
     return found
 
 
-def _setup(fields: _Fields, base: Setup | None) -> Setup:
+def _setup(fields: Fields, base: Setup | None) -> Setup:
     old = base or Setup("", "", ())
     setup = Setup(
         fields.text("sample", old.sample or None),
@@ -93,14 +80,14 @@ def _setup(fields: _Fields, base: Setup | None) -> Setup:
     return setup
 
 
-def _trial(name: str, fields: _Fields, base: Setup) -> Trial:
+def _trial(name: str, fields: Fields, base: Setup) -> Trial:
     if not name.isidentifier():
         raise InputError(f"{fields.where}: {plain(name, 40)!r} is no name of a run; use letters, digits and _.")
     variant = fields.text("variant", base.variants[0])
     return Trial(name, variant, _setup(fields, base))
 
 
-def _question(fields: _Fields) -> Question:
+def _question(fields: Fields) -> Question:
     kind = fields.one_of("kind", KINDS)
     choices = fields.texts("choices") if kind != "number" else ()
     computed = fields.texts("computed")
@@ -130,7 +117,7 @@ def _question(fields: _Fields) -> Question:
     return question
 
 
-def _action(fields: _Fields) -> Action:
+def _action(fields: Fields) -> Action:
     action = Action(fields.text("ask"), fields.values("params", {}), fields.texts("variants", ()))
     fields.finish()
     if not action.params and not action.variants:
@@ -138,7 +125,7 @@ def _action(fields: _Fields) -> Action:
     return action
 
 
-def _exercise(fields: _Fields) -> Exercise:
+def _exercise(fields: Fields) -> Exercise:
     exercise = Exercise(
         fields.text("variant"),
         fields.text("find"),
@@ -148,83 +135,3 @@ def _exercise(fields: _Fields) -> Exercise:
     )
     fields.finish()
     return exercise
-
-
-class _Fields:
-    """The entries of a table, each read once. Every method raises InputError, which says where."""
-
-    def __init__(self, table: Mapping[str, Any], where: str) -> None:
-        self._table, self.where, self._read = table, where, set[str]()
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._table)
-
-    def has(self, name: str) -> bool:
-        return name in self._table
-
-    def text(self, name: str, default: str | None = None) -> str:
-        value = self._value(name, default)
-        if not isinstance(value, str) or (default is None and not value.strip()):
-            raise self._wrong(name, "a text")
-        return value.strip("\n")
-
-    def integer(self, name: str, default: int | None = None) -> int:
-        value = self._value(name, default)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            raise self._wrong(name, "a whole number")
-        return value
-
-    def number(self, name: str, default: float | None = None) -> float:
-        value = self._value(name, default)
-        if not isinstance(value, int | float) or isinstance(value, bool) or value != value or abs(value) > 1e300:
-            raise self._wrong(name, "a number")
-        return value
-
-    def texts(self, name: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
-        """A list of texts, or one text."""
-        value = self._value(name, default)
-        found = (value,) if isinstance(value, str) else value
-        if not isinstance(found, list | tuple) or not all(isinstance(t, str) and t.strip() for t in found):
-            raise self._wrong(name, "a list of texts")
-        return tuple(found)
-
-    def values(self, name: str, default: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
-        value = self._value(name, default)
-        if not isinstance(value, Mapping):
-            raise self._wrong(name, "a table, such as {window = 5}")
-        return dict(value)
-
-    def one_of(self, name: str, allowed: Iterable[str], default: str | None = None) -> str:
-        value, allowed = self._value(name, default), tuple(allowed)
-        if value not in allowed:
-            raise self._wrong(name, f"one of {', '.join(allowed)}")
-        return str(value)
-
-    def table(self, name: str) -> _Fields:
-        value = self._value(name, None)
-        if not isinstance(value, Mapping):
-            raise self._wrong(name, "a table")
-        return _Fields(value, f"{self.where}, {name}")
-
-    def tables(self, name: str) -> list[Mapping[str, Any]]:
-        value = self._value(name, None)
-        if not isinstance(value, list) or not value or not all(isinstance(v, Mapping) for v in value):
-            raise self._wrong(name, f"one or more tables [[{name}]]")
-        return value
-
-    def finish(self) -> None:
-        """Raise InputError for entries that nobody has read."""
-        unknown = [plain(name, 40) for name in self._table if name not in self._read]
-        if unknown:
-            known = ", ".join(sorted(self._read))
-            raise InputError(f"{self.where} has {', '.join(unknown)}, which is not known; it may have {known}.")
-
-    def _value(self, name: str, default: Any) -> Any:
-        self._read.add(name)
-        if name not in self._table and default is None:
-            raise InputError(f"{self.where} has no {name}; add it.")
-        return self._table.get(name, default)
-
-    def _wrong(self, name: str, wanted: str) -> InputError:
-        return InputError(f"{self.where}: {name} is {plain(repr(self._table[name]), 60)}; it must be {wanted}.")
