@@ -9,11 +9,12 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.base.theme import colours_of
-from app.models.xray.code_text import comment_toggled, hits, partner, shifted
+from app.models.xray.code_text import comment_toggled, hits, shifted
 from app.models.xray.problem import Problem
 from app.views.code.editor import CodeEditor
 from app.views.code.find_bar import FindBar
 from app.views.xray.source_view import SourceView
+from gpu_ops.own_kernels.template import partner
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 KERNEL = "__global__ void k(float* x)\n{\n    x[0] = 1;\n    x[1] = 2;\n}"

@@ -21,7 +21,7 @@ from app.models.files.session_view import Offered, View
 from app.models.results.results import Contract, Results
 from app.models.settings import Settings
 from app.models.xray.drafts import Draft, Drafts
-from app.models.xray.template import template, template_text
+from app.models.xray.template import template
 from app.views.timing.row_text import verdict
 from app.views.window.session_link import view_of
 from gpu_ops import FILTERS, ParamError, find_filter, from_array
@@ -29,6 +29,7 @@ from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.errors import InputError
 from gpu_ops.explaining.xray import xray
+from gpu_ops.own_kernels.template import template_text
 from gpu_ops.types import Pick
 
 FILE, HEADER = "mean2d/1_naive.cu", "include/mean.cuh"

@@ -9,12 +9,6 @@ from itertools import islice
 STEP = 4
 """Blanks of one level of indentation."""
 COMMENT = "//"
-PAIRS = {"(": ")", "[": "]", "{": "}"}
-_CLOSING = {closing: opening for opening, closing in PAIRS.items()}
-_SKIPPED = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"?|(?<!\w)\'(?:\\.|[^\'\\\n])*\'?', re.S)
-"""Comments, texts and characters, in which brackets mean nothing; 1'000 is a number."""
-FARTHEST = 200_000
-"""Letters on either side of a bracket in which its partner is searched, so that a large file stays quick to edit."""
 
 
 def indent_of(line: str) -> str:
@@ -55,40 +49,6 @@ def comment_toggled(lines: Sequence[str]) -> list[str]:
         return [re.sub(rf"^(\s*){COMMENT} ?", r"\1", line) for line in lines]
     place = min((len(indent_of(line)) for line in full), default=0)
     return [f"{line[:place]}{COMMENT} {line[place:]}" if line.strip() else line for line in lines]
-
-
-def partner(text: str, place: int) -> int | None:
-    """The place of the bracket that belongs to the one at `place`; -1 where it has none, None where there is no
-    bracket, or only one in a comment or a text."""
-    if text[place : place + 1] not in (*PAIRS, *_CLOSING):
-        return None
-    last = min(place + FARTHEST, len(text))
-    end = first = text.rfind("\n", 0, max(place - FARTHEST, 0)) + 1
-    open_places: list[int] = []
-    for skipped in _SKIPPED.finditer(text, first, last):
-        if skipped.start() <= place < skipped.end():
-            return None
-        if (found := _partner_in(text, end, skipped.start(), place, open_places)) is not None:
-            return found
-        end = skipped.end()
-    found = _partner_in(text, end, last, place, open_places)
-    return -1 if found is None else found
-
-
-def _partner_in(text: str, start: int, stop: int, place: int, open_places: list[int]) -> int | None:
-    """The same in a part of the text without comments; `open_places` are the brackets that are open before it."""
-    for match in re.compile(r"[()\[\]{}]").finditer(text, start, stop):
-        at, letter = match.start(), match[0]
-        if letter in PAIRS:
-            open_places.append(at)
-            continue
-        opening = open_places.pop() if open_places else -1
-        fits = opening >= 0 and text[opening] == _CLOSING[letter]
-        if at == place:
-            return opening if fits else -1
-        if opening == place:
-            return at if fits else -1
-    return None
 
 
 MOST_HITS = 5000

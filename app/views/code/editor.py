@@ -16,7 +16,6 @@ from app.models.xray.code_text import (
     hits,
     indent_after,
     moved_lines,
-    partner,
     shifted,
     to_next_stop,
     to_previous_stop,
@@ -24,6 +23,7 @@ from app.models.xray.code_text import (
 from app.models.xray.problem import Problem
 from app.views.xray.source_view import DescribeLine, SourceView, Ways
 from gpu_ops.devices.kernel_source import MOST_CHARACTERS
+from gpu_ops.own_kernels.template import partner
 
 CTRL, SHIFT, NONE = (
     Qt.KeyboardModifier.ControlModifier,
