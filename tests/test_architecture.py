@@ -80,7 +80,7 @@ LAYERS = {
     "batch": {"filters", "devices", "io", "running", "report"},
     "doctor": {"filters", "devices", "io", "running", "report"},
     "own_kernels": {"filters", "devices", "io", "running", "explaining"},
-    "lessons": {"filters", "devices", "io", "running", "report", "explaining"},
+    "lessons": {"filters", "devices", "io", "running", "report", "explaining", "own_kernels"},
     "engine": {"filters", "devices", "io", "running", "report", "explaining", "batch", "doctor", "own_kernels"},
     "notebook": {"filters", "devices", "io", "running", "report", "explaining", "engine"},
     "remote": {"filters", "devices", "io", "report", "engine"},

@@ -25,9 +25,10 @@ from gpu_ops.io import sample
 from gpu_ops.own_kernels.gate import broken, conditions
 from gpu_ops.own_kernels.kernel_process import MEBIBYTES, SECONDS, KernelProcess, Outcome, piece
 from gpu_ops.own_kernels.sources import with_own_name
+from gpu_ops.params import Values
 from gpu_ops.progress import Limit
-from gpu_ops.running.contract import SIMULATED_WORK, check_case, covering_cases, long_cases
-from gpu_ops.types import Filter, Run, Variant
+from gpu_ops.running.contract import SIMULATED_WORK, Case, case_input, check_case, covering_cases, long_cases, takes
+from gpu_ops.types import Filter, Input, Run, Variant
 from gpu_ops.version import __version__
 
 COMPARED = ("global_load_sectors", "global_store_sectors", "bank_conflicts", "divergent_branches", "warp_instructions")
@@ -36,7 +37,7 @@ SAMPLES: Mapping[str, tuple[str, dict[str, Any]]] = {
     "signal": ("noise", {"length": 4096}),
     "image": ("noise_image", {"size": "64x64"}),
 }
-"""The input of the counters, for each kind."""
+"""The input of the counters, for each kind, where a variant takes it."""
 MOST_FINDINGS = 5
 MOST_WRONG = 10
 Limited = Callable[[str], AbstractContextManager[Limit]]
@@ -181,8 +182,20 @@ class Check:
         return Verdict(name, hash, status, held.summary, own(first), findings, *numbers)
 
     def _xray(self, filter: Filter, variant: Variant, edits: Mapping[str, str]) -> XRay:
-        name, options = SAMPLES[filter.accepts]
-        return xray(filter, variant, sample(name, **options), {}, {}, self.architecture, edits)
+        return xray(filter, variant, *counted_launch(filter, variant, self.architecture), self.architecture, edits)
+
+
+def counted_launch(filter: Filter, variant: Variant, architecture: str) -> tuple[Input, Values, Values]:
+    """The input, parameters and knobs whose launches are counted: one of SAMPLES with all defaults or, where the
+    variant does not take these, the largest of its contract's quick cases with random data."""
+    name, options = SAMPLES[filter.accepts]
+    input, limits = sample(name, **options), open_device(f"sim:{architecture}").limits
+    defaults = [{p.name: p.default for p in params} for params in (filter.params, variant.knobs)]
+    if takes(filter, variant, Case(input.array.shape, str(input.array.dtype), "random", *defaults), limits):
+        return input, {}, {}
+    cases = covering_cases(filter, variant, limits, most_work=SIMULATED_WORK)
+    case = max((c for c in cases if c.data == "random"), key=lambda c: math.prod(c.shape))
+    return case_input(filter, variant, case), case.params, case.knobs
 
 
 def check_of(filter: str, variant: str | None = None, architecture: str = ARCHITECTURES[0], **how: Any) -> Check:

@@ -23,8 +23,9 @@ FARTHEST = 200_000
 """Letters on either side of a bracket in which its partner is searched, so that a large file stays quick to edit."""
 
 
-def template_text(file: str, sets: Sequence[Mapping[str, Any]] = ()) -> str:
-    """The text of a kernel file without the bodies of its kernels."""
+def template_text(file: str, sets: Sequence[Mapping[str, Any]] = (), headers: str = "in a tab of its own") -> str:
+    """The text of a kernel file without the bodies of its kernels. `sets` are the defines of its compilations,
+    `headers` says where those that it includes can be read."""
     text = read_source(file)
     fields = header_fields(text)
     lines = [line for name in HEAD if name in fields for line in _field(name, fields[name])]
@@ -32,7 +33,7 @@ def template_text(file: str, sets: Sequence[Mapping[str, Any]] = ()) -> str:
     for defines in compiled_with(sets)[:1]:
         lines += _field("Given", f"compiled with {defines}")
     for name in included_headers(file):
-        lines += _field("Given", f"{name}, in a tab of its own")
+        lines += _field("Given", f"{name}, {headers}")
     body = text[next((m.start() for m in re.finditer(r"^(?!//)", text, re.M)), 0) :]
     return "\n".join(lines) + "\n" + _without_bodies(body).lstrip("\n")
 

@@ -48,6 +48,8 @@ CALLS = [
     ["doctor", EVIL],
     ["lesson", "check", EVIL],
     ["lesson", "show", MISSING],
+    ["exercise", "make", EVIL],
+    ["exercise", "check", EVIL],
     ["engine", EVIL],
     ["run", "mean", "--remote", EVIL],
     ["run", "mean", "--device", f"{EVIL}/cpu"],

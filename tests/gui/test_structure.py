@@ -206,11 +206,11 @@ def test_every_command_of_the_engine_is_dispatched(monkeypatch: pytest.MonkeyPat
         argparse._SubParsersAction,
         "add_parser",
         lambda self, name, _old=argparse._SubParsersAction.add_parser, **how: (
-            seen.append(name) or _old(self, name, **how)
+            (seen.append(name) if self.dest == "name" else None) or _old(self, name, **how)
         ),
     )
     parser.parse(["list"])
-    assert set(seen) <= set(COMMANDS)
+    assert "exercise" in seen and set(seen) <= set(COMMANDS)
 
 
 def test_a_missing_system_library_is_named_with_its_package_before_qt_can_abort(

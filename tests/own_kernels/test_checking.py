@@ -12,6 +12,7 @@ import pytest
 from gpu_ops.cli import main
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.errors import ParamError
+from gpu_ops.filters import FILTERS
 from gpu_ops.own_kernels import checking
 from gpu_ops.own_kernels.checking import Check, Held, Verdict, check_files, kept, report_of
 from gpu_ops.own_kernels.gate import Condition, conditions
@@ -220,3 +221,11 @@ def test_a_gate_names_the_line_that_counts_most(tmp_path: Path, capsys: pytest.C
     assert "k.cu: error: findings is 0, required: findings > 0\n" in said
     assert main([*launch, "--gate", "races == 0", "--device", "cuda:0"]) == 2
     assert "--gate needs the counters of a simulated GPU" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("filter", "variant"), [("histogram1d", "bytes"), ("wavelet2d", "shared")])
+def test_a_variant_that_does_not_take_the_sample_is_counted_at_a_case(filter: str, variant: str) -> None:
+    check = Check(filter, variant, contract=False)
+    verdict = check.verdict("mine.cu", read_source(FILTERS.find(filter).variant(variant).kernels[0]))
+    assert verdict.status == "right" and verdict.counters == verdict.shipped
+    assert verdict.counters and verdict.counters["global_load_sectors"] > 0

@@ -14,6 +14,7 @@ from gpu_ops.running.contract.cases import long_cases as long_cases
 from gpu_ops.running.contract.cases import takes as takes
 from gpu_ops.running.contract.cases import task_of as task_of
 from gpu_ops.running.contract.checking import case_data as case_data
+from gpu_ops.running.contract.checking import case_input as case_input
 from gpu_ops.running.contract.checking import check_case as check_case
 from gpu_ops.running.contract.choices import axes_of as axes_of
 from gpu_ops.running.contract.choices import settings_of as settings_of

@@ -23,16 +23,21 @@ def check_case(
     filter: Filter, variant: Variant, case: Case, device: str, edits: Mapping[str, str], again: bool = True
 ) -> Run:
     """Run one case, whole and verified; with `again` also in another order on a simulated GPU."""
+    input = case_input(filter, variant, case)
+    pick = Pick(variant.id, device, case.knobs, edits)
+    experiment = Experiment(filter.id, input, case.params, (pick,), protocol="none")
+    return list(run_experiment(experiment, again=again))[-1]
+
+
+def case_input(filter: Filter, variant: Variant, case: Case) -> Input:
+    """The input of a case."""
     most = math.inf
     if variant.largest is not None and case.data == "largest":
         most = variant.largest(task_of(filter, case))
     array = case_data(case, seed=len(str(case)), most=most)
     axes = INPUT_KINDS[filter.accepts].axes[array.ndim]
     finite = case.data not in ODD
-    input = Input(filter.accepts, array, axes, "contract", {"generator": "contract", "steps": []}, finite=finite)
-    pick = Pick(variant.id, device, case.knobs, edits)
-    experiment = Experiment(filter.id, input, case.params, (pick,), protocol="none")
-    return list(run_experiment(experiment, again=again))[-1]
+    return Input(filter.accepts, array, axes, "contract", {"generator": "contract", "steps": []}, finite=finite)
 
 
 def case_data(case: Case, seed: int, most: float = math.inf) -> Array:

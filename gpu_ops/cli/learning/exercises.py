@@ -1,0 +1,202 @@
+"""exercise: give a class a kernel to write, check one's own, hand it in, and check what comes back."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from gpu_ops.cli.measure import emit
+from gpu_ops.cli.tables import align
+from gpu_ops.counters import counter_name
+from gpu_ops.errors import FINE, WRONG, InputError, ParamError, counted, plain, shortened
+from gpu_ops.html import table
+from gpu_ops.io import replacing
+from gpu_ops.lessons.exercises import (
+    SUBMISSIONS,
+    Exercise,
+    Submission,
+    differs,
+    find_exercise,
+    make_folder,
+    read_exercise,
+    read_submission,
+    shipped_exercises,
+    submission_of,
+)
+from gpu_ops.own_kernels.checking import COMPARED, Verdict, check_files
+from gpu_ops.version import __version__
+
+STYLE = (
+    "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
+    "td,th{border:1px solid #bbb;padding:4px 8px;text-align:left;vertical-align:top}"
+)
+ORDER = ("right", "wrong", "failed")
+
+
+def add_exercise(commands: Any) -> None:
+    """The command `exercise` with its four actions."""
+    text = "give a class a kernel to write, check one's own, hand it in, and check what comes back"
+    parser = commands.add_parser("exercise", help=text, description=text)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    one = actions.add_parser("list", help="the shipped exercises")
+    one.set_defaults(act=_list)
+    one = actions.add_parser("make", help="write the folder of an exercise: task, template and limits")
+    one.add_argument("exercise", metavar="EXERCISE", help="an id (kernelscope exercise list), or a file of TOML")
+    one.add_argument("folder", nargs="?", metavar="FOLDER", help="a new or empty folder (default: the id)")
+    one.set_defaults(act=_make)
+    one = actions.add_parser("check", help="hold kernels to an exercise, with a line for each")
+    one.add_argument("folder", metavar="FOLDER", help="the folder of the exercise")
+    one.add_argument("files", nargs="*", metavar="FILE", help=f"kernels or submissions (default: FOLDER/{SUBMISSIONS})")
+    one.add_argument("--jobs", type=int, default=0, metavar="N", help="files at a time (default: one per processor)")
+    one.add_argument("--json", metavar="FILE", help="the results; - is standard output")
+    one.add_argument("--html", metavar="FILE.html", help="a page for the class")
+    one.set_defaults(act=_check)
+    one = actions.add_parser("submit", help="write one file with a kernel and its counters, for the teacher")
+    one.add_argument("folder", metavar="FOLDER", help="the folder of the exercise")
+    one.add_argument("file", metavar="FILE.cu", help="the kernel")
+    one.add_argument("--student", required=True, metavar="NAME", help="whose it is")
+    one.add_argument("--output", metavar="FILE.json", help="default: the name of the kernel file, with .json")
+    one.set_defaults(act=_submit)
+    parser.set_defaults(json=None, command=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """List, make or check exercises, or submit a kernel. Exit code 3 where a kernel is not right."""
+    act: Callable[[argparse.Namespace], int] = args.act
+    return act(args)
+
+
+def _list(_: argparse.Namespace) -> int:
+    rows = [(e.id, e.check.filter, e.check.variant, e.title) for e in shipped_exercises()]
+    print(align([("id", "filter", "variant", "exercise"), *rows]))
+    return FINE
+
+
+def _make(args: argparse.Namespace) -> int:
+    exercise = find_exercise(args.exercise)
+    folder = Path(args.folder or exercise.id)
+    print(f"{plain(folder)}: {', '.join(make_folder(exercise, folder))}")
+    return FINE
+
+
+def _check(args: argparse.Namespace) -> int:
+    exercise = read_exercise(_folder(args.folder))
+    submissions, unread = _read([Path(name) for name in args.files] or _submitted(Path(args.folder)))
+    verdicts = {name: Verdict(name, "", "failed", "no case ran", reason) for name, reason in unread.items()}
+    quiet = args.json == "-"
+    for verdict in verdicts.values():
+        _say(verdict, quiet)
+    for verdict in check_files(exercise.check, {name: one.text for name, one in submissions.items()}, args.jobs):
+        verdicts[verdict.file] = verdict
+        _say(verdict, quiet)
+    rows = _rows(submissions, verdicts)
+    if args.json:
+        emit(args.json, _content(exercise, rows))
+    if args.html:
+        with replacing(args.html) as file:
+            file.write(_page(exercise, rows).encode())
+    wrong = sum(row["status"] != "right" for row in rows)
+    if not quiet:
+        print(align(_table(rows), frozenset(range(2, 2 + len(COMPARED)))))
+        print(f"{len(rows) - wrong} of {len(rows)} right ({exercise.title})")
+    return WRONG if wrong else FINE
+
+
+def _submit(args: argparse.Namespace) -> int:
+    exercise, path = read_exercise(_folder(args.folder)), Path(args.file)
+    target = Path(args.output) if args.output else path.with_suffix(".json")
+    if not args.student.strip():
+        raise ParamError("--student is empty; give the name under which your teacher knows you.")
+    text = read_submission(path).text
+    (verdict,) = check_files(exercise.check, {path.name: text})
+    _say(verdict, False)
+    with replacing(target) as file:
+        file.write((json.dumps(submission_of(exercise, args.student, text, verdict), indent=1) + "\n").encode())
+    print(f"{plain(target)} is ready to hand in.")
+    return FINE if verdict.status == "right" else WRONG
+
+
+def _folder(name: str) -> Path:
+    if not Path(name).is_dir():
+        raise InputError(f"{plain(name)} is no folder; make one with kernelscope exercise make.")
+    return Path(name)
+
+
+def _submitted(folder: Path) -> list[Path]:
+    """What has come back. Raises InputError where nothing has."""
+    found = sorted(p for p in (folder / SUBMISSIONS).glob("*") if p.suffix in (".cu", ".json"))
+    if not found:
+        raise InputError(f"{plain(folder.name)}/{SUBMISSIONS} has no .cu and no .json; put them there, or name them.")
+    return found
+
+
+def _read(paths: Sequence[Path]) -> tuple[dict[str, Submission], dict[str, str]]:
+    """The submissions by a name for their lines, and why others cannot be read."""
+    found, unread = dict[str, Submission](), dict[str, str]()
+    for path in paths:
+        try:
+            one = read_submission(path)
+        except InputError as error:
+            unread[path.name] = error.sentence()
+            continue
+        name = f"{one.student}.cu"
+        found[f"{one.student} ({path.name}).cu" if name in found else name] = one
+    return found, unread
+
+
+def _say(verdict: Verdict, quiet: bool) -> None:
+    if not quiet:
+        print(verdict, flush=True)
+
+
+def _rows(submissions: Mapping[str, Submission], verdicts: Mapping[str, Verdict]) -> list[dict[str, Any]]:
+    """A row for each student: those that are right first, and of these the one with the fewest sectors."""
+    rows = []
+    for name, verdict in verdicts.items():
+        one = submissions.get(name)
+        remark = differs(one.claimed, verdict) if one and one.claimed else ""
+        counters = dict(verdict.counters or {})
+        own = {"student": one.student if one else name, "status": verdict.status, "cases": verdict.cases}
+        rows.append({**own, "fault": verdict.text, "counters": counters, "remark": remark})
+    return sorted(rows, key=_place)
+
+
+def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Right ones by sectors and instructions, the others after them."""
+    counters = row["counters"]
+    return ORDER.index(row["status"]), *(counters.get(id, 0) for id in COMPARED), row["student"]
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The heading and a line for each row; counters are per element of the result."""
+    lines = [["student", "verdict", *(counter_name(id) for id in COMPARED), "own file"]]
+    for row in rows:
+        numbers = [f"{row['counters'][id]:.3g}" if id in row["counters"] else "–" for id in COMPARED]
+        lines.append([plain(row["student"], 40), row["status"], *numbers, row["remark"]])
+    return lines
+
+
+def _content(exercise: Exercise, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Schema kernelscope-class/1, the same for the same files on every machine."""
+    how = {name: getattr(exercise.check, name) for name in ("filter", "variant", "architecture", "gate")}
+    own = {"exercise": exercise.title, **how, "students": list(rows)}
+    return {"schema": "kernelscope-class/1", "kernelscope": __version__, **own}
+
+
+def _page(exercise: Exercise, rows: Sequence[Mapping[str, Any]]) -> str:
+    """A page for the class: who is right, with what counters, and the first fault of the others."""
+    right = sum(row["status"] == "right" for row in rows)
+    heading, *lines = _table(rows)
+    faults = [[row["student"], row["cases"], shortened(row["fault"])] for row in rows if row["fault"]]
+    title = f"{exercise.title}: {counted(right, 'solution')} of {len(rows)} right"
+    parts = [table(tuple(heading), lines), table(("student", "cases", "first fault"), faults)]
+    about = (
+        f"Each kernel in place of {exercise.check.filter} {exercise.check.variant}, counted for each element of the "
+    )
+    about += f"result on a simulated GPU of {exercise.check.architecture}; conditions: {exercise.check.gate or 'none'}."
+    head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
+    return f"{head}<h1>{escape(title)}</h1><p>{escape(about)} Kernelscope {__version__}.</p>{''.join(parts)}</html>"

@@ -1,0 +1,167 @@
+"""Folders of exercises: what students get, what they send, and what a teacher counts again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from gpu_ops.cli import main
+from gpu_ops.cli.learning import exercises as command
+from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.errors import InputError, KernelscopeError, ParamError
+from gpu_ops.explaining.xray import xray
+from gpu_ops.filters import FILTERS
+from gpu_ops.lessons.exercises import (
+    Exercise,
+    differs,
+    find_exercise,
+    make_folder,
+    read_exercise,
+    read_submission,
+    shipped_exercises,
+    submission_of,
+)
+from gpu_ops.own_kernels import checking
+from gpu_ops.own_kernels.checking import Check, Verdict, counted_launch
+from gpu_ops.own_kernels.gate import broken, conditions
+from gpu_ops.own_kernels.template import template_text
+
+EXERCISES = {exercise.id: exercise for exercise in shipped_exercises()}
+SIMPLER = {
+    "mean_shared": "naive",
+    "mean2d_shared": "naive",
+    "reduce_sequential": "strided",
+    "histogram_shared": "global",
+}
+"""The variant that is not enough for an exercise."""
+SHARED = read_source("mean1d/3_shared.cu")
+
+
+@pytest.fixture
+def few_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = checking.covering_cases
+    monkeypatch.setattr(checking, "covering_cases", lambda *args, **how: real(*args, **how)[:2])
+    monkeypatch.setattr(checking, "long_cases", lambda *args, **how: [])
+
+
+@pytest.fixture
+def here(few_cases: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels are checked in this process, which saves the start of others."""
+
+    def verdicts(check: Check, texts: Mapping[str, str], jobs: int = 0) -> Iterator[Verdict]:
+        return (check.verdict(name, text) for name, text in texts.items())
+
+    monkeypatch.setattr(command, "check_files", verdicts)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    make_folder(EXERCISES["mean_shared"], tmp_path / "class")
+    return tmp_path / "class"
+
+
+def unmet(exercise: Exercise, variant: str) -> int:
+    """How many conditions another variant's kernels do not meet."""
+    filter, check = FILTERS.find(exercise.check.filter), exercise.check
+    input, params, knobs = counted_launch(filter, filter.variant(check.variant), check.architecture)
+    ray = xray(filter, filter.variant(variant), input, params, knobs, check.architecture)
+    return len(broken(ray, conditions(check.gate)))
+
+
+@pytest.mark.parametrize(("id", "simpler"), SIMPLER.items())
+def test_the_shipped_kernel_meets_what_a_simpler_one_does_not(id: str, simpler: str) -> None:
+    exercise = EXERCISES[id]
+    assert unmet(exercise, exercise.check.variant) == 0 < unmet(exercise, simpler)
+
+
+def test_every_shipped_exercise_is_tried_above() -> None:
+    assert SIMPLER.keys() == EXERCISES.keys()
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=EXERCISES)
+def test_a_template_is_wrong_until_it_is_filled_in(exercise: Exercise, few_cases: None) -> None:
+    variant = FILTERS.find(exercise.check.filter).variant(exercise.check.variant)
+    verdict = exercise.check.verdict("mine.cu", template_text(variant.kernels[0]))
+    assert verdict.status == "wrong" and "does not compile" not in verdict.text
+
+
+def test_a_folder_has_what_a_student_needs(folder: Path, tmp_path: Path) -> None:
+    assert (folder / "task.md").read_text().startswith("# Reuse: the mean in shared memory\n")
+    template = (folder / "template.cu").read_text()
+    assert "mean.cuh, in headers" in template
+    assert "finish(" in (folder / "headers" / "mean.cuh").read_text()
+    assert read_exercise(folder).check == EXERCISES["mean_shared"].check
+    with pytest.raises(InputError, match="class is not empty; name a new folder"):
+        make_folder(EXERCISES["mean_shared"], folder)
+    assert find_exercise("mean-shared") == EXERCISES["mean_shared"]
+    with pytest.raises(ParamError, match="no exercise 'none'; choose from histogram_shared, mean2d_shared"):
+        find_exercise("none")
+    with pytest.raises(InputError, match="has no exercise.toml; make one with kernelscope exercise make"):
+        read_exercise(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ('filter = "none"', "There is no filter 'none'"),
+        ('variant = "none"', "none"),
+        ('variant = "serial"', "serial has no kernel to replace; name one of naive"),
+        ('gate = "sectors < 1"', "sectors"),
+        ("deadline = -1", "--deadline and --memory are numbers above 0"),
+        ('more = "x"', "mine.toml has more, which is not known"),
+        ("filter = 1", "filter is 1; it must be a text"),
+    ],
+)
+def test_a_teachers_file_is_refused_with_what_is_allowed(tmp_path: Path, wrong: str, sentence: str) -> None:
+    right = {"title": '"t"', "filter": '"mean1d"', "variant": '"shared"', "task": '"t"'}
+    name, value = wrong.split(" = ")
+    (tmp_path / "mine.toml").write_text("\n".join(f"{n} = {v}" for n, v in {**right, name: value}.items()))
+    with pytest.raises(KernelscopeError, match=sentence):
+        read_exercise(tmp_path / "mine.toml")
+
+
+def test_a_submission_is_counted_again(folder: Path, few_cases: None) -> None:
+    exercise = read_exercise(folder)
+    verdict = exercise.check.verdict("mine.cu", SHARED)
+    path = folder / "submissions" / "ada.json"
+    path.write_text(json.dumps(submission_of(exercise, "Ada", SHARED, verdict)))
+    one = read_submission(path)
+    assert (one.student, one.text) == ("Ada", SHARED) and one.claimed is not None
+    assert differs(one.claimed, verdict) == ""
+    assert differs(replace(one.claimed, counters={}), verdict) == "says other counters"
+    assert differs(one.claimed, replace(verdict, status="wrong")) == "says right"
+    assert "another version" in differs(one.claimed, replace(verdict, hash="0"))
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"schema": "kernelscope-submission/1", "kernel": 1}', "[" * 10000])
+def test_another_file_is_no_submission(tmp_path: Path, text: str) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(InputError, match="x.json is no submission of an exercise; write it with"):
+        read_submission(tmp_path / "x.json")
+
+
+def test_a_class_by_the_command(folder: Path, here: None, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The best first, then the wrong one, then what cannot be read."""
+    (tmp_path / "bob.cu").write_text(SHARED.replace("__syncthreads();", ""))
+    assert main(["exercise", "submit", str(folder), str(tmp_path / "bob.cu"), "--student", "Bob"]) == 3
+    (tmp_path / "bob.json").rename(folder / "submissions" / "bob.json")
+    (folder / "submissions" / "x.json").write_text("{}")
+    capsys.readouterr()
+    page, results = tmp_path / "class.html", tmp_path / "class.json"
+    assert main(["exercise", "check", str(folder), "--html", str(page), "--json", str(results)]) == 3
+    text = capsys.readouterr().out
+    assert "Bob.cu:32: read-after-write hazard" in text and text.endswith(
+        "0 of 2 right (Reuse: the mean in shared memory)\n"
+    )
+    rows = json.loads(results.read_text())["students"]
+    assert [(r["student"], r["status"], r["remark"]) for r in rows] == [("Bob", "wrong", ""), ("x.json", "failed", "")]
+    assert "Bob" in page.read_text() and "read-after-write hazard" in page.read_text()
+
+
+def test_nothing_has_come_back_yet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["exercise", "check", str(folder)]) == 2
+    assert "class/submissions has no .cu and no .json" in capsys.readouterr().err
