@@ -86,7 +86,7 @@ class FakeEngine(QObject):
     def step(self, shared: SharedArray) -> int:
         return 0
 
-    def look(self, shared: SharedArray) -> None:
+    def look(self, shared: SharedArray, view: object, pixels: int) -> None:
         pass
 
     def fetch(self, shared: SharedArray) -> None:
