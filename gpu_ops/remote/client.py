@@ -345,7 +345,10 @@ class RemoteClient:
         if not known:
             for segment in here.values():
                 self._pool.release(segment)
-        elif isinstance(answer, Finished | Failed):
+        elif isinstance(answer, Failed):
+            words = f"{self.label}: {answer.sentence}" if answer.nonfinite is None else answer.sentence
+            self._finish(replace(answer, sentence=words))  # whose disk, memory or file it is
+        elif isinstance(answer, Finished):
             self._finish(answer)
         else:
             self._answer(answer)

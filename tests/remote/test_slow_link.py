@@ -74,7 +74,7 @@ def test_a_slider_waits_for_little_more_than_its_bytes(
     needed = ROUND_TRIP + PIXELS / RATE  # its cells have a byte each
     cost = float(np.median(slow.seconds) - np.median(quick.seconds))
     print(f"slider: {np.median(slow.seconds):.3f} s, without delay {np.median(quick.seconds):.3f} s; {needed:.3f} s")
-    assert cost < 2 * needed
+    assert cost < 3 * needed
     values = threading.Event()
     slow.window.talk.client.whole(slow.segment, lambda come: values.set())
     time.sleep(0.3)
