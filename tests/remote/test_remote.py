@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -98,9 +99,8 @@ def test_what_a_login_shell_prints_is_skipped(
     assert window.talk.ready().devices[0].available
 
 
-OLD = (
-    """f() { test $1 != --version || exec echo kernelscope 0.0.1; echo "invalid choice: 'engine'" >&2; return 2; }; f"""
-)
+SCRIPT = """test $1 != --version || exec echo kernelscope 0.0.1; echo "invalid choice: 'engine'" >&2; exit 2"""
+OLD = f"sh -c {shlex.quote(SCRIPT)} --"
 
 
 @pytest.mark.parametrize(
