@@ -14,7 +14,9 @@ from app.models.experiment.slot import RowSlot
 from app.models.results.origin import Origin
 from app.models.settings import Settings
 from app.views.parts import mark_texts
-from gpu_ops import device_statuses
+from gpu_ops import device_statuses, from_array
+from gpu_ops.engine.messages import Finished, RunRequest
+from gpu_ops.engine.shared import SharedArray
 from gpu_ops.remote.asking import Question
 from gpu_ops.remote.news import LinkState
 
@@ -118,6 +120,29 @@ def test_hosts_are_remembered(tmp_path) -> None:
     assert again.remembered == (("a@one", "kernelscope"), ("two", "~/lab/bin/kernelscope --x"))
     again.forget("two")
     assert Settings(path).hosts == (("a@one", "kernelscope"),)
+
+
+def test_a_part_that_is_looked_at_is_asked_for(qtbot, window) -> None:
+    """The runs say what is in view and on how many pixels, and a picture that is moved asks anew."""
+    engine, display = window.context.remotes._engine, window.context.display
+    engine.show(from_array(np.zeros((900, 1200), np.uint8)))
+    runs = [r for r in engine.asked if isinstance(r, RunRequest)]
+    canvas = window.panes.pane("input").canvas
+    assert runs[-1].view == () and display.pixels == canvas.width() * canvas.height() > 0
+    engine.looked.clear()
+    display.one_to_one()
+    qtbot.waitUntil(lambda: bool(engine.looked))
+    ((segment, view, pixels),) = engine.looked
+    assert segment == window.controller.session.input.array.segment and pixels == display.pixels
+    assert view == display.in_view != ()
+    window.controller.session.set_params({"window": 5, "border": "reflect"})
+    for job in list(window.controller.queue.jobs):
+        engine.answered.emit(Finished(job))
+    newest = [r for r in engine.asked if isinstance(r, RunRequest)][-1]
+    assert newest.params["window"] == 5 and (newest.view, newest.pixels) == (view, pixels)
+    other = SharedArray("other", (30, 40), "uint8")  # such as a histogram: no part of it is in view
+    window.controller._outputs.look(other)
+    assert engine.looked[-1] == ("other", (), pixels)
 
 
 @NEEDS_SIM
