@@ -194,7 +194,7 @@ class Host:
         elif missing:
             self._hear(Failed(message.job, str(missing[0]), kind="device"))
         else:
-            if isinstance(message, RunRequest):
+            if isinstance(message, RunRequest) and message.outputs:
                 self._sending.show(message.input.array.shape, message.view, message.pixels)
             self._running.add(message.job)
             self._turns.submit(message)

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from remote_machines import Window, wait_until
 
-from gpu_ops.engine.messages import Finished, RunUpdate
+from gpu_ops.engine.messages import Finished, RunRequest, RunUpdate
 from gpu_ops.engine.segments import SegmentPool
-from gpu_ops.engine.shared import SharedArray, SharedResult
+from gpu_ops.engine.shared import SharedArray, SharedInput, SharedResult, Statistics
 from gpu_ops.input_kinds import Spans
 from gpu_ops.output_kinds import Form
 from gpu_ops.remote import sending
@@ -214,8 +214,29 @@ def _update(job: int, array: SharedArray, **more: Any) -> RunUpdate:
     return RunUpdate(job, 0, "computed", row, {"image": result}, **more)
 
 
-def test_results_of_a_cancelled_run_do_not_travel(own_folders: None, tmp_path: Path) -> None:
-    host = Host(tmp_path / "socket")
+@pytest.fixture
+def host(own_folders: None, tmp_path: Path) -> Iterator[Host]:
+    """The other side, with neither an engine nor a connection."""
+    made = Host(tmp_path / "socket")
+    yield made
+    made._sending.close()
+    made._turns.close()
+    made._client.close()
+
+
+def test_only_runs_with_results_say_what_is_shown(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, passed = list[Any](), list[Any]()
+    monkeypatch.setattr(host._sending, "show", lambda *what: shown.append(what))
+    monkeypatch.setattr(host._turns, "submit", passed.append)
+    statistics = Statistics(0, 0, 0.0, {}, (1,), 0, 0)
+    input = SharedInput("image", THERE_ARRAY, "yx", "n", {}, None, True, statistics)
+    run = RunRequest(1, 0, input, "mean2d", {}, (), view=VIEW, pixels=9)
+    host._take(Frame(MESSAGE, encoded(run)))
+    host._take(Frame(MESSAGE, encoded(replace(run, job=2, outputs=False))))  # a point of a sweep
+    assert shown == [(VALUES.shape, VIEW, 9)] and [request.job for request in passed] == [1, 2]
+
+
+def test_results_of_a_cancelled_run_do_not_travel(host: Host) -> None:
     line = host._line = host._sending._line = Sent()
     pool = host._client.pool
     arrays = [SharedArray(pool.take(VALUES.nbytes), VALUES.shape, "uint8") for _ in range(2)]
@@ -228,9 +249,6 @@ def test_results_of_a_cancelled_run_do_not_travel(own_folders: None, tmp_path: P
     host._hear(_update(2, arrays[1]))
     assert any(frame.kind == DATA for frame in line.frames) and pool._segments[arrays[1].segment].holders
     assert host._running == {2} and not host._unwanted
-    host._sending.close()
-    host._turns.close()
-    host._client.close()
 
 
 def test_a_stopped_job_ends_at_once_and_what_it_told_is_kept(fake: Destination, open_window: Open) -> None:
