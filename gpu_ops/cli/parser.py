@@ -75,6 +75,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         commands.choices[args.name].error(f"unrecognized arguments: {' '.join(unknown)}")
     if args.name == "run":
         _settle_run(args)
+    remote_flags.check_files(args)
     if args.json is not None and args.json != "-":
         target_of(args.json)  # raises before anything is computed
     return args

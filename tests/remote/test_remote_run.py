@@ -174,6 +174,22 @@ def test_what_is_not_timed_there_says_why(
     assert sentence in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "step"),
+    [
+        ("bench mean --input {0}", "add --remote gpu-host"),
+        ("run mean --input {0} {0} --output-dir out", "copy it with: scp gpu-host:data/a.npy ."),
+        ("xray mean1d naive --input {0}", "copy it with: scp gpu-host:data/a.npy ."),
+    ],
+)
+def test_a_file_of_another_machine_is_not_looked_for_here(
+    command: str, step: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command.format("gpu-host:data/a.npy").split()) == BAD_INPUT
+    said = f"gpu-host:data/a.npy does not exist here; if it is a file of the machine gpu-host, {step}"
+    assert said in " ".join(capsys.readouterr().err.split())
+
+
 def test_other_commands_name_devices_of_this_machine(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["timeline", "transfer", "--sample", "camera", "--device", "gpu-host/cpu"]) == UNAVAILABLE
     assert "is on another machine; take it in the window, or with run, bench or sweep" in capsys.readouterr().err
