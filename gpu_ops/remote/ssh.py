@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import threading
 from collections import deque
@@ -47,15 +48,17 @@ class Reached:
 def reach(to: Destination, session: str, seen: int, asking: Mapping[str, str] | None = None) -> Reached:
     """Start ssh and greet the engine; `seen` frames have come from it before. `asking` are the variables of a program
     that asks the questions of ssh. Raises Refused, or DeviceError for a failure that may pass."""
+    command, on_terminal = to.ssh(session), not asking and _has_terminal()
+    if on_terminal and shutil.which(command[0]):
+        command = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command]  # Ctrl+C stops a job, not the connection
     try:
         process = subprocess.Popen(
-            to.ssh(session),
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, **(asking or {})},
-            # Ctrl+C stops a job, not the connection; but in a shell ssh asks its questions on the terminal.
-            start_new_session=bool(asking) or not _has_terminal(),
+            start_new_session=not on_terminal,  # in a shell ssh asks its questions itself
         )
     except OSError as error:
         program = plain(to.ssh(session)[0], 60)

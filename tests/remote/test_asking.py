@@ -16,12 +16,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from remote_machines import wait_until
 
 from gpu_ops.engine.messages import Ready
 from gpu_ops.engine.segments import SegmentPool
+from gpu_ops.errors import STOPPED
 from gpu_ops.remote.asking import Asker, Question, main
 from gpu_ops.remote.client import RemoteClient
 from gpu_ops.remote.destination import Destination
+from gpu_ops.remote.host import PATIENCE
 from gpu_ops.remote.news import LinkState
 
 
@@ -125,3 +128,28 @@ def test_in_a_shell_ssh_asks_on_the_terminal(asking: Destination, tmp_path: Path
         while os.read(terminal, 1 << 12):
             pass
     assert os.waitpid(child, 0)[1] == 0 and b"open sesame" not in said
+
+
+@pytest.mark.thorough
+def test_ctrl_c_in_a_shell_ends_the_engine_there(
+    fake: Destination, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ssh lives on until it has carried the goodbye; an engine that hears none waits for its window."""
+    monkeypatch.setenv("KERNELSCOPE_FAULT", "hang")
+    how = ["--sample", "noise_image", "--size", "16x16", "--variant", "opencv", "--device", "gpu-host/cpu"]
+    command = [sys.executable, "-m", "gpu_ops", "run", "mean", *how, "--remote-command", fake.command]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, command)
+    said = b""
+    while b"about to hang" not in said:
+        assert select.select([terminal], [], [], 60)[0], said
+        said += os.read(terminal, 1 << 12)
+    sockets = Path(os.environ["XDG_RUNTIME_DIR"])
+    assert list(sockets.rglob("*.socket"))
+    os.write(terminal, b"\x03")
+    with suppress(OSError):
+        while os.read(terminal, 1 << 12):
+            pass
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == STOPPED
+    wait_until(lambda: not list(sockets.rglob("*.socket")), PATIENCE * 0.7)
