@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import RLock
+from types import ModuleType
 from typing import IO, Any
 
 FOLDER = Path(__file__).resolve().parent
@@ -49,6 +50,18 @@ def safe_path() -> Iterator[None]:
                 del os.environ[SAFE]
             else:
                 os.environ[SAFE] = before
+
+
+@contextmanager
+def without_main() -> Iterator[None]:
+    """Processes that multiprocessing starts inside the block do not import this program's main module: it may be a
+    script without `if __name__ == "__main__":`, which would run again in each of them."""
+    with _starting:
+        main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
 
 
 @contextmanager

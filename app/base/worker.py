@@ -11,6 +11,7 @@ from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.client_jobs import EarlyAnswers
 from gpu_ops.engine.messages import Answer, Ready, Request, RunUpdate
 from gpu_ops.engine.shared import SharedArray
+from gpu_ops.input_kinds import Spans
 from gpu_ops.remote.asking import Asker
 from gpu_ops.remote.engines import Engines
 from gpu_ops.remote.news import Arrived, LinkState
@@ -88,9 +89,9 @@ class Engine(QObject):
         mirror = self.client.mirror(shared.segment)
         return 0 if mirror is None else mirror.step
 
-    def look(self, shared: SharedArray) -> None:
-        """A pane shows an array of another machine: enough of it comes for that."""
-        self.client.look(shared.segment)
+    def look(self, shared: SharedArray, view: Spans, pixels: int) -> None:
+        """A pane shows an array of another machine, or its part in `view`, on so many pixels: enough comes for that."""
+        self.client.look(shared.segment, view, pixels)
 
     def fetch(self, shared: SharedArray) -> None:
         """Let all values of an array of another machine come."""

@@ -6,22 +6,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from app.base.worker import Engine
+from app.controllers.queue import RunQueue
 from app.models.experiment.session import Session
 from app.models.experiment.subject import Subject
 from app.models.results.origin import Origin
 from app.models.results.view_data import OutputData
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import RunUpdate
-from gpu_ops.engine.shared import SharedResult
+from gpu_ops.engine.shared import SharedArray, SharedResult
 from gpu_ops.remote.news import Arrived
 
 
 class Outputs:
     """`results` and their `origins` by the id of the result and the output's name. A pinned result and a ticked variant
-    may share a segment: it is released with the last of them. `show(id, name, shown)` draws one."""
+    may share a segment: it is released with the last of them. `show(id, name, shown)` draws one. `queue` knows what is
+    in view."""
 
-    def __init__(self, engine: Engine, session: Session, show: Callable[[str, str, OutputData], None]) -> None:
-        self._engine, self._session, self._show = engine, session, show
+    def __init__(
+        self, engine: Engine, session: Session, queue: RunQueue, show: Callable[[str, str, OutputData], None]
+    ) -> None:
+        self._engine, self._session, self._queue, self._show = engine, session, queue, show
         self.results: dict[tuple[str, str], SharedResult] = {}
         self.origins: dict[tuple[str, str], Origin] = {}
 
@@ -49,6 +53,19 @@ class Outputs:
         for shared in self.results.values():
             self._engine.fetch(shared.array)
 
+    def look_again(self) -> None:
+        """Another part of the pictures is in view."""
+        if self._session.input is not None:
+            self.look(self._session.input.array)
+        for shared in self.results.values():
+            self.look(shared.array)
+
+    def look(self, array: SharedArray) -> None:
+        """A pane shows this array. What is in view is a part of the input and of what has its shape."""
+        view, input = self._queue.in_view(), self._session.input
+        alike = input is not None and array.shape[: len(view)] == input.array.shape[: len(view)]
+        self._engine.look(array, view if alike else (), self._queue.pixels())
+
     def keep(self, ids: Sequence[str]) -> None:
         """Release the outputs of all results but these."""
         for key in [key for key in self.results if key[0] not in ids]:
@@ -64,7 +81,7 @@ class Outputs:
 
     def _hold(self, key: tuple[str, str], shared: SharedResult, origin: Origin) -> None:
         self._draw(key, shared, origin)
-        self._engine.look(shared.array)
+        self.look(shared.array)
         # The view has the new array now, and nothing draws from the old segment any more.
         self._drop(key)
         self.results[key], self.origins[key] = shared, origin

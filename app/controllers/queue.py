@@ -30,9 +30,10 @@ class RunQueue(QObject):
     `generation` grows with every run of a new choice and with every input: results of the newest generation belong to
     the present input. A run of a new choice waits for the input's requested steps, whose last request is
     `steps_request`. A simulated GPU begins with the part `in_view` where the whole takes long, and further parts come
-    when every pick has one. `timed_after_pause`: time a live picture once the user pauses. `began`: a job starts;
-    `busy_changed(text)`: what it does (empty when nothing runs); `settled`: all requested work is done; `ended(job,
-    kind, cancelled)`: a job has ended and the next has not started; `interrupted`: the user opens another input.
+    when every pick has one; another machine first sends what fills the `pixels` of a pane. `timed_after_pause`: time a
+    live picture once the user pauses. `began`: a job starts; `busy_changed(text)`: what it does (empty when nothing
+    runs); `settled`: all requested work is done; `ended(job, kind, cancelled)`: a job has ended and the next has not
+    started; `interrupted`: the user opens another input.
     """
 
     began = Signal()
@@ -53,6 +54,7 @@ class RunQueue(QObject):
         self._to_simulate: tuple[Pick, ...] = ()
         self._to_complete: dict[RunKey, Pick] = {}
         self.in_view: Callable[[], Spans] = tuple
+        self.pixels: Callable[[], int] = int
         self._unseen: set[RunKey] = set()
         self._interrupted = False
         self._quiet = QTimer(self, singleShot=True, interval=QUIET_MS)
@@ -208,6 +210,7 @@ class RunQueue(QObject):
             checks=how.checks,
             roofs=how.roofs,
             view=self.in_view(),
+            pixels=self.pixels(),
             rest=rest,
         )
         shown = self._session.shown

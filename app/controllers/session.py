@@ -112,12 +112,13 @@ class SessionController(QObject):
         self.named_row: Callable[[Row], Row] = lambda row: row
         self.loading: LoadRequest | None = None
         self.playing = False
-        self._outputs = Outputs(engine, session, self.outputs_changed.emit)
+        self._outputs = Outputs(engine, session, self.queue, self.outputs_changed.emit)
         self.inputs = Inputs(engine, session, self.queue, self)
         self.inputs.message.connect(self.message)
         engine.answered.connect(self._take_answer)
         engine.arrived.connect(self._take_arrived)
         self.queue.settled.connect(self._outputs.fetch)
+        self.look_again = self._outputs.look_again
         session.changed.connect(self._changed)
 
     @property
@@ -245,7 +246,7 @@ class SessionController(QObject):
         shared = change.after.input
         assert shared is not None
         array = self._engine.array(shared.array)
-        self._engine.look(shared.array)
+        self._outputs.look(shared.array)
         if change.opened:
             self.input_array_changed.emit(array, shared)
             self.inputs.replaced(shared)

@@ -21,6 +21,7 @@ from app.models.xray.drafts import Draft, Drafts, named_content, problems_of
 from app.models.xray.gpu_choice import GpuChoice
 from app.models.xray.problem import Problem
 from app.models.xray.template import template
+from gpu_ops.device_names import device_kind
 from gpu_ops.engine.kernel_messages import XRayRequest
 from gpu_ops.own_kernels.sources import read_kernel
 from gpu_ops.report.rows import Row
@@ -118,7 +119,7 @@ class XRayController(OnDemand):
     def gpu(self) -> str:
         """The real GPU that `content` was simulated for; "" where no real GPU is chosen."""
         device = self._content_query.device if self._content_query else ""
-        return self._models.get(device, device) if device.startswith("cuda") else ""
+        return self._models.get(device, device) if device_kind(device) == "cuda" else ""
 
     @property
     def measured(self) -> Entry | None:

@@ -6,17 +6,18 @@ import argparse
 import itertools
 import json
 import time
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from gpu_ops.batch.choosing import devices_of
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.cli import occupied, parts, streams, tables
 from gpu_ops.cli.inputs import current_ids, flag_values, make_experiment, read_input
 from gpu_ops.cli.measure import emit, exit_code, job_title, title
+from gpu_ops.cli.remote.flags import destination
 from gpu_ops.counters import CATALOGUE, counter_name
 from gpu_ops.device_names import is_simulated
 from gpu_ops.devices import open_device
@@ -38,11 +39,64 @@ MANY = 5
 """From so many names on, only their number is printed."""
 
 
+class Place(Protocol):
+    """Where rows are measured. `found` is what is known of it since `provenance`, {} where that was all."""
+
+    found: Mapping[str, Any]
+
+    def experiment(self, point: Mapping[str, str]) -> Experiment: ...
+
+    def provenance(self, devices: Sequence[str]) -> dict[str, Any]: ...
+
+    def prepare(self, work: Iterable[tuple[Experiment, Sequence[Pick]]]) -> None: ...
+
+    def rows(self, experiment: Experiment, deadline: float | None) -> Iterable[Row]: ...
+
+    def after(self, devices: Sequence[str]) -> dict[str, Any]: ...
+
+
+class TimedHere:
+    """This machine."""
+
+    found: Mapping[str, Any] = {}
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self._args = args
+
+    def experiment(self, point: Mapping[str, str]) -> Experiment:
+        """The experiment of one point of a sweep, with every value checked."""
+        args, protocol = self._args, "quick" if self._args.quick else "careful"
+        experiment = make_experiment(args, point, protocol=protocol, mode=args.mode, memory=parts.device_bytes(args))
+        filter = FILTERS.find(experiment.filter)
+        (args.baseline,) = current_ids(args, filter, [args.baseline], experiment.input.meta, experiment.params)
+        filter.variant(args.baseline)  # raises, and names the variants
+        return experiment
+
+    def provenance(self, devices: Sequence[str]) -> dict[str, Any]:
+        """The machine, with the roofs of its devices, which takes seconds."""
+        return machine(devices)
+
+    def prepare(self, work: Iterable[tuple[Experiment, Sequence[Pick]]]) -> None:
+        """Compile the kernels of all, several at once."""
+        compile_ahead(work)
+
+    def rows(self, experiment: Experiment, deadline: float | None) -> Iterator[Row]:
+        """The row of each pick once it is timed, or has failed, until the deadline by time.perf_counter."""
+        for one in run_experiment(experiment, deadline):
+            if one.stage == "timed" or one.failure or one.ok is False:
+                yield row(one, experiment)
+
+    def after(self, devices: Sequence[str]) -> dict[str, Any]:
+        """The state of the devices now."""
+        return {name: open_device(name).describe() for name in devices}
+
+
 @dataclass
 class _Bench:
     """The rows so far, written to the report after every new one."""
 
     args: argparse.Namespace
+    place: Place
     provenance: dict[str, Any]
     rows: list[Row] = field(default_factory=list)
     deadline: float | None = None
@@ -58,7 +112,7 @@ class _Bench:
 
     def roofs(self) -> dict[str, Mapping[str, float]]:
         """The roofs of each device by their names in a report."""
-        return {name: device["roofs"] for name, device in self.provenance["devices"].items()}
+        return {name: found["roofs"] for name, found in self.provenance["devices"].items() if "roofs" in found}
 
     def missing(self, experiment: Experiment) -> tuple[Pick, ...]:
         """The picks of an experiment whose rows the report does not have yet."""
@@ -69,10 +123,13 @@ class _Bench:
     def measure(self, experiment: Experiment) -> list[Row]:
         """The rows of one experiment: those in the report already, and new ones for the rest."""
         if missing := self.missing(experiment):
-            for one in run_experiment(replace(experiment, picks=missing), self.deadline):
-                if one.stage == "timed" or one.failure or one.ok is False:
-                    self.rows.append(row(one, experiment))
-                    self.write()
+            for new in self.place.rows(replace(experiment, picks=missing), self.deadline):
+                if found := self.place.found:
+                    _check_same(self.args, self.provenance, found)
+                    devices = {**self.provenance["devices"], **found["devices"]}
+                    self.provenance = {**self.provenance, **found, "devices": devices}
+                self.rows.append(new)
+                self.write()
         measurements = [_measurement_of(experiment, pick) for pick in experiment.picks]
         by_measurement = {r.measurement: r for r in with_speedups(self.rows, self.args.baseline)}
         return [by_measurement[measurement] for measurement in measurements if measurement in by_measurement]
@@ -85,8 +142,21 @@ def _measurement_of(experiment: Experiment, pick: Pick) -> Hashable:
 
 def bench(args: argparse.Namespace) -> int:
     """Time every variant of one filter on one input."""
-    experiment = _bench_experiment(args, {})
-    return _measure(args, [experiment], explicit=bool(args.variant))
+    with _place(args) as place:
+        return _measure(args, place, [place.experiment({})], explicit=bool(args.variant))
+
+
+@contextmanager
+def _place(args: argparse.Namespace) -> Iterator[Place]:
+    """The machine that the flags name."""
+    if (to := destination(args)) is None:
+        yield TimedHere(args)
+        return
+    from gpu_ops.cli.remote.timing import TimedThere
+    from gpu_ops.remote.talk import Talk
+
+    with Talk(to, streams.rewrite) as talk:
+        yield TimedThere(args, talk)
 
 
 def sweep(args: argparse.Namespace) -> int:
@@ -99,6 +169,9 @@ def sweep(args: argparse.Namespace) -> int:
             raise ParamError(f"{name} is given twice; give all of its values in one --over {name}=V1,V2,…")
         axes[name] = values
     points = [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+    if destination(args) is not None:
+        with _place(args) as place:
+            return _measure(args, place, [place.experiment(point) for point in points], bool(args.variant))
     if args.device and all(map(is_simulated, args.device)):
         return _sweep_counts(args, points)
     found = occupied.places(args, points)
@@ -111,7 +184,8 @@ def sweep(args: argparse.Namespace) -> int:
         if args.json != "-":
             print(occupied.tables(found, (), {}))
         return FINE
-    return _measure(args, [_bench_experiment(args, point) for point in points], bool(args.variant), found)
+    place = TimedHere(args)
+    return _measure(args, place, [place.experiment(point) for point in points], bool(args.variant), found)
 
 
 def _sweep_counts(args: argparse.Namespace, points: Sequence[Mapping[str, str]]) -> int:
@@ -167,44 +241,42 @@ def _axis(text: str) -> tuple[str, list[str]]:
     return name.replace("-", "_"), items
 
 
-def _bench_experiment(args: argparse.Namespace, point: dict[str, str]) -> Experiment:
-    protocol = "quick" if args.quick else "careful"
-    limit = parts.device_bytes(args)
-    experiment = make_experiment(args, point, protocol=protocol, mode=args.mode, memory=limit)
-    filter = FILTERS.find(experiment.filter)
-    (args.baseline,) = current_ids(args, filter, [args.baseline], experiment.input.meta, experiment.params)
-    filter.variant(args.baseline)  # raises, and names the variants
-    return experiment
-
-
 def _measure(
-    args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool, found: Sequence[occupied.Place] = ()
+    args: argparse.Namespace,
+    place: Place,
+    experiments: Sequence[Experiment],
+    explicit: bool,
+    found: Sequence[occupied.Place] = (),
 ) -> int:
     """Time all experiments; the report is locked from the first read to the last write."""
     to_file = args.json not in (None, "-")
     with locked(target_of(args.json)) if to_file else nullcontext():
-        return _measure_all(args, experiments, explicit, found)
+        return _measure_all(args, place, experiments, explicit, found)
 
 
 def _measure_all(
-    args: argparse.Namespace, experiments: Sequence[Experiment], explicit: bool, found: Sequence[occupied.Place]
+    args: argparse.Namespace,
+    place: Place,
+    experiments: Sequence[Experiment],
+    explicit: bool,
+    found: Sequence[occupied.Place],
 ) -> int:
     devices = list(dict.fromkeys(p.device for e in experiments for p in e.picks))
     deadline = time.perf_counter() + args.budget if args.budget is not None else None
     earlier = _earlier(args)  # before roofs are measured, which takes seconds
-    bench = _resume(args, earlier, machine(devices), deadline)
-    places = [place.to_json() for place in found]
-    bench.occupancy += [place for place in places if place not in bench.occupancy]
+    bench = _resume(_Bench(args, place, place.provenance(devices), deadline=deadline), earlier)
+    places = [one.to_json() for one in found]
+    bench.occupancy += [one for one in places if one not in bench.occupancy]
     all_rows: list[Row] = []
     complete = True
     if deadline is None:
-        compile_ahead((experiment, bench.missing(experiment)) for experiment in experiments)
+        place.prepare((experiment, bench.missing(experiment)) for experiment in experiments)
     for experiment in experiments:
         if deadline is not None:
             if time.perf_counter() >= deadline:
                 complete = False
                 break
-            compile_ahead([(experiment, bench.missing(experiment))])  # rows before further kernels: this continues them
+            place.prepare([(experiment, bench.missing(experiment))])  # rows before further kernels: this continues them
         rows = bench.measure(experiment)
         all_rows += rows
         complete = complete and len(rows) == len(experiment.picks)
@@ -212,7 +284,8 @@ def _measure_all(
             _print_bench(args, experiment, rows)
     if args.json != "-":
         print(f"\n{tables.roofs_block(bench.roofs())}")
-    bench.provenance["devices_after"] = {name: open_device(name).describe() for name in devices}
+    if states := place.after(devices):
+        bench.provenance["devices_after"] = states
     bench.write()
     if args.json == "-":
         print(json.dumps(bench.content(), indent=1))
@@ -233,18 +306,21 @@ def _earlier(args: argparse.Namespace) -> Report | None:
     return read_report(args.json) if args.json not in (None, "-") and Path(args.json).exists() else None
 
 
-def _resume(
-    args: argparse.Namespace, earlier: Report | None, provenance: dict[str, Any], deadline: float | None
-) -> _Bench:
+def _resume(bench: _Bench, earlier: Report | None) -> _Bench:
     """A bench that continues the rows of an earlier report of the same machine, if there is one."""
-    bench = _Bench(args, provenance, deadline=deadline)
     if earlier is not None:
-        if not same_machine(earlier.provenance, provenance):
-            raise ReportError(f"{args.json} was measured on another machine; choose another file for --json.")
+        _check_same(bench.args, earlier.provenance, bench.provenance)
         bench.rows, bench.occupancy = list(earlier.rows), list(earlier.occupancy)
         history = [*earlier.provenance.get("earlier", []), _short(earlier.provenance)]
-        bench.provenance = {**provenance, "earlier": history}
+        whole = "cpu" in bench.provenance  # of another machine it comes with the first row
+        bench.provenance = {**(bench.provenance if whole else earlier.provenance), "earlier": history}
     return bench
+
+
+def _check_same(args: argparse.Namespace, earlier: Mapping[str, Any], provenance: Mapping[str, Any]) -> None:
+    """Raises ReportError where rows of two machines would be in one report."""
+    if not same_machine(earlier, provenance):
+        raise ReportError(f"{args.json} was measured on another machine; choose another file for --json.")
 
 
 def _short(provenance: Mapping[str, Any]) -> dict[str, Any]:

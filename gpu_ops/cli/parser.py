@@ -76,6 +76,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
         commands.choices[args.name].error(f"unrecognized arguments: {' '.join(unknown)}")
     if args.name == "run":
         _settle_run(args)
+    remote_flags.check_files(args)
     if args.json is not None and args.json != "-":
         target_of(args.json)  # raises before anything is computed
     return args
@@ -122,12 +123,11 @@ def _add_measuring(parser: argparse.ArgumentParser, name: str, filters: list[Fil
     parser.add_argument("filter", metavar="FILTER", help=f"one of {families}, or a filter's id (kernelscope list)")
     _add_input(parser, many=name == "run")
     choose = parser.add_argument_group("what runs")
-    where = "cpu, cuda:N" + (", gpu-host/cuda:N" if name == "run" else "") + " (default: all available)"
+    where = "cpu, cuda:N, gpu-host/cuda:N (default: all available)"
     named: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
     choose.add_argument("--variant", metavar="ID", help="variants (default: see above)", **named)
     choose.add_argument("--device", metavar="DEVICE", help=where, **named)
-    if name == "run":
-        remote_flags.add_arguments(choose)
+    remote_flags.add_arguments(choose)
     _add_values(parser, filters)
     parser.add_argument("--json", metavar="FILE", help="write the report here; - for standard output")
     if name == "run":

@@ -25,7 +25,7 @@ def open_device(name: str) -> Device:
     match = re.fullmatch(r"cuda(?::(\d+))?", name)
     if device_host(name):
         where = f"Device {plain(name, 60)} is on another machine"
-        raise DeviceError(f"{where}; take it in the window, or with run for one input.")
+        raise DeviceError(f"{where}; take it in the window, or with run, bench or sweep.")
     if not match:
         raise DeviceError(
             f"There is no device {plain(name, 60)!r}; choose cpu, sim, sim:sm_90 or cuda:N (kernelscope doctor)."

@@ -8,12 +8,12 @@ import signal
 import sys
 import threading
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import Any
 
-from gpu_ops.processes import importing, safe_path
+from gpu_ops.processes import importing, safe_path, without_main
 
 FORKS = sys.platform == "linux"
 """Whether a child can be a copy of this process; on macOS, system libraries do not survive that."""
@@ -35,8 +35,11 @@ class Child:
         about = (theirs, warm, self._connection) if copied else (theirs, warm)
         self._process = context.Process(target=_serve, args=about, name="kernelscope-engine", daemon=True)
         try:
-            with safe_path() if not copied else nullcontext():
+            if copied:
                 self._process.start()
+            else:
+                with safe_path(), without_main():
+                    self._process.start()
         except BaseException:
             self._connection.close()
             raise

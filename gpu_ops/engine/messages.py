@@ -32,7 +32,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Facts, Pick, RunStage
 
-PROTOCOL = 10
+PROTOCOL = 11
 
 
 # Requests of the window. Job numbers ascend; an answer has the number of its job.
@@ -94,7 +94,8 @@ class RunRequest:
     input, or `noise` of that size, see gpu_ops.report.sweeps.resized; with `distinct` the input is noise of so many
     values. Without `outputs` the answers have only rows. `occupancy_for` are picks whose theoretical occupancy on an
     `architecture` is reported first; `picks` may then be empty. A simulated GPU runs the whole input where that is
-    short, else a part around the centre of `view`, what the person sees of it; with `rest` all further parts."""
+    short, else a part around the centre of `view`, what the person sees of it; with `rest` all further parts. Another
+    machine sends so much of a result first as fills `view` on so many `pixels` of the screen."""
 
     job: int
     generation: int
@@ -111,6 +112,7 @@ class RunRequest:
     distinct: int | None = None
     outputs: bool = True
     view: Spans = ()
+    pixels: int = 0
     rest: bool = False
     occupancy_for: tuple[Pick, ...] = ()
     architecture: str = ""

@@ -115,7 +115,7 @@ class RowsOnPage:
 
     def _measured(self, one: PageRow, low: float, high: float) -> dict[str, Any]:
         row, kernel, found = one.row, one.row.stages.get("kernel"), one.change
-        kind = "cpu" if row.device == "cpu" else "cuda"
+        kind = "cpu" if row.on_cpu else "cuda"
 
         def place(seconds: float) -> str:
             return f"{100 * min(1.0, max(0.0, math.log(seconds / low) / math.log(high / low))):.2f}"

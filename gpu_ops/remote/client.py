@@ -8,16 +8,27 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Any
 
 from gpu_ops.engine.about import segments_of_request
-from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, OwnVariants, Ready, Request, Stepped
+from gpu_ops.engine.messages import (
+    Answer,
+    CancelRequest,
+    Failed,
+    Finished,
+    OwnVariants,
+    Ready,
+    Request,
+    RunUpdate,
+    Stepped,
+)
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedArray
 from gpu_ops.errors import DeviceError, DeviceMemoryError
 from gpu_ops.filters import FILTERS
+from gpu_ops.input_kinds import Spans
 from gpu_ops.remote.codec import decoded, encoded
 from gpu_ops.remote.destination import Destination
 from gpu_ops.remote.line import Line
@@ -71,6 +82,7 @@ class RemoteClient:
         self._mirrors = Mirrors(pool, lambda frame: self._line.send(frame), self._on_changed)
         self._to_send: SimpleQueue[tuple[Line, int] | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
+        self._untold: Mapping[str, Any] = {}
         self._closed = False
         pool.watch_free(self._forget)
         FILTERS.watchers.append(self._send_own)
@@ -110,21 +122,23 @@ class RemoteClient:
         return name
 
     def cancel(self, job: int, kill: bool = True) -> None:
-        """Stop a job. One that waits here, or while there is no connection, ends at once."""
+        """Stop a job. Unless the engine there may have to be killed for it, it ends here at once, so that the next one
+        need not wait for an answer; so does one that waits here, or while there is no connection."""
         with self._lock:
             known = self._jobs.get(job)
             if known is None:
                 return
-            at_once = not known.sent or not self._line.connected
+            at_once = not kill or not known.sent or not self._line.connected
             line = self._line
         if known.sent:
             line.send(Frame(MESSAGE, encoded(CancelRequest(job))) if kill else note("cancel", job=job))
         if at_once:
             self._finish(Finished(job, cancelled=True))
 
-    def look(self, segment: str) -> None:
-        """A pane shows this array: its sight comes before the values of others."""
-        self._mirrors.look(segment)
+    def look(self, segment: str, view: Spans = (), pixels: int = 0) -> None:
+        """A pane shows this array, or its part in `view`, on so many pixels: a sight comes before the values of
+        others."""
+        self._mirrors.look(segment, view, pixels)
 
     def mirror(self, segment: str) -> Mirror | None:
         """What is here of an array of this host; None for any other segment."""
@@ -324,10 +338,17 @@ class RemoteClient:
             return
         with self._lock:
             known = answer.job in self._jobs
+            if isinstance(answer, RunUpdate):
+                self._untold = answer.provenance or self._untold
+                if known and self._untold:  # the job that it came with may have been cancelled
+                    answer, self._untold = replace(answer, provenance=self._untold), {}
         if not known:
             for segment in here.values():
                 self._pool.release(segment)
-        elif isinstance(answer, Finished | Failed):
+        elif isinstance(answer, Failed):
+            words = f"{self.label}: {answer.sentence}" if answer.nonfinite is None else answer.sentence
+            self._finish(replace(answer, sentence=words))  # whose disk, memory or file it is
+        elif isinstance(answer, Finished):
             self._finish(answer)
         else:
             self._answer(answer)

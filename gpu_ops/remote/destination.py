@@ -49,8 +49,10 @@ class Destination:
     def ssh(self, session: str) -> list[str]:
         """The command that starts the engine there, for any shell of the user."""
         # As the user's shell there reads it: ~ is its home, and there may be arguments. What uv and pipx install is in
-        # ~/.local/bin, which only login shells know.
-        script = f'PATH="$PATH:$HOME/.local/bin"; exec {self.command} engine --stdio --session {session}'
+        # ~/.local/bin, which only login shells know. One that has no such command says which version it is.
+        start = f"{self.command} engine --stdio --session {session}"
+        old = f"code=$?; test $code = 2 && {self.command} --version >&2; exit $code"
+        script = f'PATH="$PATH:$HOME/.local/bin"; {start} || {{ {old}; }}'
         alive = ("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3", "-o", "ConnectTimeout=20")
         ssh = shlex.split(os.environ.get(SSH) or "ssh")
         return [*ssh, "-T", *alive, "--", self.host, f"sh -c {shlex.quote(script)}"]

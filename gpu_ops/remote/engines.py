@@ -31,6 +31,7 @@ from gpu_ops.engine.messages import (
     TimelinesRequest,
 )
 from gpu_ops.engine.segments import SegmentPool
+from gpu_ops.input_kinds import Spans
 from gpu_ops.remote.destination import Destination, location
 from gpu_ops.remote.mirrors import EXACT, Mirror
 from gpu_ops.remote.naming import hosts_of, merged
@@ -103,10 +104,10 @@ class Engines:
             clients = list(self._remotes.values())
         return next((mirror for client in clients if (mirror := client.mirror(segment)) is not None), None)
 
-    def look(self, segment: str) -> None:
-        """A pane shows this array."""
+    def look(self, segment: str, view: Spans = (), pixels: int = 0) -> None:
+        """A pane shows this array, or its part in `view`, on so many pixels."""
         for client in self._clients():
-            client.look(segment)
+            client.look(segment, view, pixels)
 
     def whole(self, segment: str, then: Callable[[bool], None]) -> None:
         """Call `then(True)` when all values of an array are here, with False where they never come."""

@@ -12,12 +12,23 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from gpu_ops.engine.client import EngineClient
-from gpu_ops.engine.messages import PROTOCOL, Answer, CancelRequest, Failed, Finished, OwnVariants, Ready, Request
+from gpu_ops.engine.messages import (
+    PROTOCOL,
+    Answer,
+    CancelRequest,
+    Failed,
+    Finished,
+    OwnVariants,
+    Request,
+    RunRequest,
+    RunUpdate,
+)
 from gpu_ops.engine.shared import SharedArray
 from gpu_ops.errors import DeviceError, DeviceMemoryError, ParamError
 from gpu_ops.filters import FILTERS
@@ -94,7 +105,8 @@ class Host:
         self._turns = Turns(self._client.submit, self._hear)
         self._store = Store(self._client.pool)
         self._sending = Sending(self._line, self._client.pool)
-        self._ready: Ready | None = None
+        self._running: set[int] = set()
+        self._unwanted: set[int] = set()
         self._begun = threading.Event()
         self._lost_at = time.monotonic()
         self._over = threading.Event()
@@ -182,6 +194,9 @@ class Host:
         elif missing:
             self._hear(Failed(message.job, str(missing[0]), kind="device"))
         else:
+            if isinstance(message, RunRequest) and message.outputs:
+                self._sending.show(message.input.array.shape, message.view, message.pixels)
+            self._running.add(message.job)
             self._turns.submit(message)
 
     def _take_note(self, content: Mapping[str, Any]) -> None:
@@ -201,18 +216,26 @@ class Host:
                 self._cancel(int(content["job"]), kill=False)
             case "send":
                 shared = SharedArray(str(content["segment"]), tuple(map(int, content["shape"])), str(content["dtype"]))
-                self._sending.ask(int(content["number"]), shared, int(content["cells"]))
+                spans = tuple((int(start), int(stop)) for start, stop in content["spans"])
+                self._sending.ask(int(content["number"]), shared, int(content["cells"]), spans)
             case "stop":
                 self._sending.stop(int(content["number"]))
             case "goodbye":
                 self._over.set()
 
     def _cancel(self, job: int, kill: bool) -> None:
+        if job in self._running:
+            self._unwanted.add(job)
         if not self._turns.cancel(job):
             self._client.cancel(job, kill)
 
     def _hear(self, answer: Answer) -> None:
-        """An answer of the engine: send it after the first sight of its arrays."""
+        """An answer of the engine: send it after the first sight of its arrays. Those of a cancelled job are not sent,
+        because the next one's would wait for them."""
+        if isinstance(answer, RunUpdate) and answer.job in self._unwanted:
+            for result in answer.outputs.values():
+                self._client.pool.release(result.array.segment)
+            answer = replace(answer, outputs={})
 
         def there(value: Any) -> Any:
             if not isinstance(value, SharedArray):
@@ -223,6 +246,8 @@ class Host:
             return named
 
         if isinstance(answer, Finished | Failed):
+            self._running.discard(answer.job)
+            self._unwanted.discard(answer.job)
             self._turns.end(answer.job)
         try:
             head = encoded(answer, there)

@@ -1,5 +1,5 @@
-"""The arrays of an engine host in segments here. Of a large one only a small picture comes by itself; its values come
-when they are needed."""
+"""The arrays of an engine host in segments here. Of a large one only as much comes by itself as a pane can show; its
+values come when they are needed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ import numpy as np
 
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedArray
-from gpu_ops.remote.cells import Cells, paint, real
-from gpu_ops.remote.sending import unpacked
+from gpu_ops.input_kinds import Spans
+from gpu_ops.remote.cells import Cells, paint, real, step_for
+from gpu_ops.remote.sending import cut, unpacked
 from gpu_ops.remote.wire import Frame, WireError, note
 
 VIEW = 3 << 18
-"""The most cells of the second sight of an array: 886 × 886 are about those of a pane."""
+"""The most cells of a sight that a pane asks for: 886 × 886."""
 EXACT = 0
 COARSEST = 1 << 30
 Post = Callable[[Frame], object]
@@ -28,22 +29,40 @@ Post = Callable[[Frame], object]
 @dataclass(eq=False)
 class Mirror:
     """`there` and `here` are the same array on both machines; `times` is how often this side must release it. `step`
-    says how many values along an axis one has that is shown: EXACT, or more than 1 for a smaller picture."""
+    says how many values along an axis one has that is shown in `spans`, () for everywhere: EXACT for all values, else
+    those of a smaller picture. `asked` are the numbers of what has been asked for, `arrived` the bytes that came."""
 
     there: SharedArray
     here: SharedArray
     array: np.ndarray[Any, Any]
     times: int = 1
     step: int = COARSEST
+    spans: Spans = ()
     arrived: int = 0
     lost: bool = False
-    asked: dict[int, int] = field(default_factory=dict)
+    asked: dict[int, _Question] = field(default_factory=dict)
     then: list[Callable[[bool], None]] = field(default_factory=list)
-    codes: bytearray = field(default_factory=bytearray)
 
     @property
     def bytes(self) -> np.ndarray[Any, Any]:
         return self.array.reshape(-1).view(np.uint8)
+
+    def shows(self, spans: Spans, cells: int) -> bool:
+        """Whether this part of the array is here already, with as many cells."""
+        inside = all(a <= c and d <= b for (a, b), (c, d) in zip(self.spans, spans, strict=False))
+        if self.spans and (not spans or not inside):
+            return False
+        return self.step <= step_for(real(self.array)[cut(spans)].shape, cells)
+
+
+@dataclass(eq=False)
+class _Question:
+    """What was asked for: so many cells of a part of an array, or all values with 0; and the codes that have come."""
+
+    mirror: Mirror
+    cells: int = 0
+    spans: Spans = ()
+    codes: bytearray = field(default_factory=bytearray)
 
 
 class Mirrors:
@@ -56,7 +75,7 @@ class Mirrors:
         self._numbers = itertools.count(1)
         self._by_here: dict[str, Mirror] = {}
         self._by_there: dict[str, Mirror] = {}
-        self._asked: dict[int, Mirror] = {}
+        self._asked: dict[int, _Question] = {}
         self._early: dict[str, list[tuple[dict[str, Any], bytes]]] = {}
 
     def get(self, segment: str) -> Mirror | None:
@@ -79,8 +98,9 @@ class Mirrors:
         mirror = Mirror(there, here, self._pool.array(here, writeable=True))
         with self._lock:
             self._by_here[here.segment] = self._by_there[there.segment] = mirror
+            with_answer = _Question(mirror)
             for content, part in self._early.pop(there.segment, ()):
-                self._add(mirror, content, part)
+                _add(with_answer, content, part)
         return here
 
     def give_back(self, here: str) -> None:
@@ -106,15 +126,25 @@ class Mirrors:
         for then in mirror.then:
             then(False)
 
-    def look(self, segment: str) -> None:
-        """Ask for a sight of an array that fills a pane, if it is not here."""
+    def look(self, segment: str, view: Spans = (), pixels: int = 0) -> None:
+        """Ask for a sight of an array, or of its part in `view`, that fills so many pixels of a pane, if it is not
+        here. It comes in place of an earlier one and before values that were asked for."""
         mirror = self.get(segment)
-        if mirror is None or mirror.step == EXACT or mirror.lost or mirror.asked:
+        if mirror is None or mirror.step == EXACT or mirror.lost:
             return
         if mirror.array.nbytes <= VIEW:
             self.whole(segment, lambda ok: None)
-        else:
-            self._ask(mirror, VIEW)
+            return
+        cells = min(pixels, VIEW) or VIEW
+        with self._lock:
+            before = [(number, asked.spans) for number, asked in mirror.asked.items() if asked.cells]
+            if mirror.shows(view, cells) or any(spans == view for _, spans in before):
+                return
+            for number, _ in before:
+                del mirror.asked[number], self._asked[number]
+        for number, _ in before:
+            self._post(note("stop", number=number))
+        self._ask(mirror, cells, view)
 
     def whole(self, segment: str, then: Callable[[bool], None]) -> None:
         """Ask for all values of an array, and call `then(True)` when they are here, at once where they are; with False
@@ -126,18 +156,16 @@ class Mirrors:
                 mirror.then.append(then)
         if mirror is None or not waits:
             then(mirror is None or mirror.step == EXACT)
-        elif 0 not in mirror.asked.values():
+        elif all(asked.cells for asked in mirror.asked.values()):
             self._ask(mirror, 0)
 
-    def _ask(self, mirror: Mirror, cells: int) -> None:
+    def _ask(self, mirror: Mirror, cells: int, spans: Spans = ()) -> None:
         number = next(self._numbers)
         with self._lock:
-            mirror.asked[number] = cells
-            self._asked[number] = mirror
-            mirror.codes.clear()
+            mirror.asked[number] = self._asked[number] = _Question(mirror, cells, spans)
             there = mirror.there
         about = {"segment": there.segment, "shape": list(there.shape), "dtype": there.dtype}
-        self._post(note("send", number=number, cells=cells, **about))
+        self._post(note("send", number=number, cells=cells, spans=spans, **about))
 
     def receive(self, content: dict[str, Any], buffer: bytes | memoryview) -> None:
         """A part of an array has come. Raises WireError for one that fits nowhere."""
@@ -145,40 +173,20 @@ class Mirrors:
             part, number = unpacked(content, buffer), int(content.get("number", 0))
             segment = str(content["segment"])
             with self._lock:
-                mirror = self._asked.get(number) if number else None
                 if number == 0:
                     self._early.setdefault(segment, []).append((content, part))
-                elif mirror is not None:
-                    self._add(mirror, content, part)
+                elif number in self._asked:
+                    _add(self._asked[number], content, part)
         except (KeyError, TypeError, ValueError, zlib.error) as error:
             raise WireError(f"a part of an array is not understood ({error})") from None
-
-    def _add(self, mirror: Mirror, content: dict[str, Any], part: bytes) -> None:
-        """Put a part where it belongs. Raises ValueError where it does not fit."""
-        start = int(content["start"])
-        if "cells" not in content:
-            mirror.bytes[start : start + len(part)] = np.frombuffer(part, np.uint8)
-            mirror.arrived = start + len(part)
-            if mirror.arrived == mirror.array.nbytes:
-                mirror.step = EXACT
-            return
-        shape, step = tuple(map(int, content["cells"])), int(content["step"])
-        if start != len(mirror.codes):
-            raise ValueError("cells came out of order")
-        mirror.codes += part
-        if len(mirror.codes) == int(np.prod(shape)):
-            codes = np.frombuffer(bytes(mirror.codes), np.uint8).reshape(shape)
-            mirror.codes.clear()
-            if mirror.arrived == 0 and step < mirror.step:
-                paint(Cells(codes, float(content["low"]), float(content["high"]), step), real(mirror.array))
-                mirror.step = step
 
     def sent(self, number: int, gone: bool = False) -> None:
         """The host has sent all of what was asked for, or has not got it."""
         with self._lock:
-            mirror = self._asked.pop(number, None)
-            if mirror is None:
+            asked = self._asked.pop(number, None)
+            if asked is None:
                 return
+            mirror = asked.mirror
             mirror.asked.pop(number, None)
             mirror.lost = mirror.lost or gone
             done, then = mirror.step == EXACT or gone, mirror.then
@@ -198,7 +206,40 @@ class Mirrors:
         for mirror in mirrors:
             mirror.lost, calls = True, mirror.then
             mirror.asked, mirror.then = {}, []
-            mirror.codes.clear()
             for call in calls:
                 call(False)
             self._changed(mirror)
+
+
+def _add(asked: _Question, content: dict[str, Any], part: bytes) -> None:
+    """Put a part of what was asked for where it belongs. Raises ValueError where it does not fit."""
+    start, mirror = int(content["start"]), asked.mirror
+    if "cells" not in content:
+        mirror.bytes[start : start + len(part)] = np.frombuffer(part, np.uint8)
+        mirror.arrived = start + len(part)
+        if mirror.arrived == mirror.array.nbytes:
+            mirror.step, mirror.spans = EXACT, ()
+        return
+    shape = tuple(map(int, content["cells"]))
+    if start != len(asked.codes):
+        raise ValueError("cells came out of order")
+    asked.codes += part
+    if len(asked.codes) < int(np.prod(shape)):
+        return
+    codes = np.frombuffer(bytes(asked.codes), np.uint8).reshape(shape)
+    asked.codes.clear()
+    if mirror.step != EXACT:
+        cells = Cells(codes, float(content["low"]), float(content["high"]), int(content["step"]))
+        _paint(mirror, cells, tuple((int(first), int(last)) for first, last in content["spans"]))
+
+
+def _paint(mirror: Mirror, cells: Cells, spans: Spans) -> None:
+    """Show the cells of a part, except where values have come. Raises ValueError where they do not fit."""
+    values, rows = real(mirror.array), -(-mirror.arrived * len(mirror.array) // mirror.array.nbytes)
+    part = values[cut(spans)]
+    if any(not 0 <= first < last <= n for (first, last), n in zip(spans, values.shape, strict=False)):
+        raise ValueError("cells are of no part of the array")
+    exact = part[: max(rows - (spans[0][0] if spans else 0), 0)].copy()
+    paint(cells, part)
+    part[: len(exact)] = exact
+    mirror.step, mirror.spans = cells.step, spans

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import threading
 from collections import deque
@@ -46,14 +48,17 @@ class Reached:
 def reach(to: Destination, session: str, seen: int, asking: Mapping[str, str] | None = None) -> Reached:
     """Start ssh and greet the engine; `seen` frames have come from it before. `asking` are the variables of a program
     that asks the questions of ssh. Raises Refused, or DeviceError for a failure that may pass."""
+    command, on_terminal = to.ssh(session), not asking and _has_terminal()
+    if on_terminal and shutil.which(command[0]):
+        command = ["sh", "-c", 'trap "" INT; exec "$@"', "sh", *command]  # Ctrl+C stops a job, not the connection
     try:
         process = subprocess.Popen(
-            to.ssh(session),
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, **(asking or {})},
-            start_new_session=True,  # Ctrl+C stops a job, not the connection
+            start_new_session=not on_terminal,  # in a shell ssh asks its questions itself
         )
     except OSError as error:
         program = plain(to.ssh(session)[0], 60)
@@ -86,7 +91,16 @@ def reach(to: Destination, session: str, seen: int, asking: Mapping[str, str] | 
     return Reached(connection, decoder, hello)
 
 
-def _other_version(to: Destination, version: Any, protocol: Any) -> str:
+def _has_terminal() -> bool:
+    """Whether ssh can ask the person at a terminal."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR))
+    except OSError:
+        return False
+    return True
+
+
+def _other_version(to: Destination, version: Any, protocol: Any = "none") -> str:
     ours, theirs = f"{__version__} (protocol {PROTOCOL})", f"{plain(version, 30)} (protocol {plain(protocol, 10)})"
     return (
         f"{to.label} has Kernelscope {theirs} and this machine {ours}; install the same version on both, such as: "
@@ -138,6 +152,10 @@ def _close(process: subprocess.Popen[bytes]) -> None:
                 stream.close()
 
 
+VERSION, OWN = re.compile(r"kernelscope (\d\S{0,29})"), "kernelscope: "
+"""What Kernelscope there prints: why it has ended, with this in front, and then its version."""
+NOT_RUN, NOT_FOUND = 126, 127
+"""Exit codes of a shell for a command that cannot be run, or is not there."""
 FAULTS = (
     (
         "remote host identification has changed",
@@ -147,7 +165,6 @@ FAULTS = (
     ("permission denied", "it does not let you in; check the user, and your key or password with: ssh {host}"),
     ("could not resolve", "there is no machine of that name; check it with: ssh {host}"),
     ("no module named", "its Kernelscope is incomplete; install it there: ssh {host} pip install kernelscope"),
-    ("invalid choice: 'engine'", "its Kernelscope is too old; update it there: ssh {host} pip install -U kernelscope"),
     ("bad interpreter", "the Python of its Kernelscope is gone; install both there anew"),
 )
 """What ssh or the other side print, in lower case, and what it means. These do not pass by themselves."""
@@ -155,16 +172,22 @@ FAULTS = (
 
 def _explained(to: Destination, code: int, said: str, error: Exception) -> DeviceError:
     """Why there is no engine, in one sentence with the next step."""
+    lines = said.splitlines()
+    version = VERSION.fullmatch(lines.pop()) if lines and VERSION.fullmatch(lines[-1]) else None
+    if version and "invalid choice: 'engine'" in said:
+        return Refused(_other_version(to, version[1]))
+    if 0 < code < NOT_RUN and lines and lines[-1].startswith(OWN):
+        return Refused(f"{to.label} was reached, and Kernelscope there says: {plain(lines[-1].removeprefix(OWN), 300)}")
     for sign, meaning in FAULTS:
         if sign in said.lower():
             return Refused(f"{to.label} cannot be used: {meaning.format(host=to.host)}.")
-    if code in (126, 127) or "not found" in said.lower():
+    if code in (NOT_RUN, NOT_FOUND) or "not found" in said.lower():
         program = to.command.split()[0]
         return Refused(
             f"{to.label} has no {plain(program, 60)!r}; install Kernelscope there, or name the command there "
             f"(--remote-command PATH; found by: ssh {to.host} which kernelscope)."
         )
-    last = plain(said.splitlines()[-1], 160) if said else str(error)
+    last = plain(lines[-1], 160) if lines else str(error)
     if 0 <= code != 255:
         found = f"{plain(to.command, 60)!r} there is no engine of Kernelscope ({last.rstrip('.')})"
         return Refused(

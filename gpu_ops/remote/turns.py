@@ -229,7 +229,7 @@ class Turns:
                 self._answer(Failed(request.job, str(error), kind="device"))
             except OSError as error:
                 why = f"{FOLDER} names another folder, for all users of the machine"
-                sentence = f"There {_place()} cannot be used for turns ({error.strerror}); {why}."
+                sentence = f"{_place()} cannot be used for turns ({error.strerror}); {why}."
                 self._answer(Failed(request.job, sentence, kind="device"))
 
     def _wait(self, job: int, before: int) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from gpu_ops.device_names import device_kind
+
 
 def machine_name(provenance: Mapping[str, Any]) -> str:
     """The name of a machine: its GPUs, else its processor; "" where neither is known."""
@@ -26,12 +28,14 @@ def same_machine(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     """Whether two provenances are of machines whose results may share a report."""
     models = [{n: d.get("model") for n, d in p.get("devices", {}).items()} for p in (a, b)]
     shared = set(models[0]) & set(models[1])
-    return a.get("cpu") == b.get("cpu") and all(models[0][n] == models[1][n] for n in shared)
+    known = [p["cpu"] for p in (a, b) if p.get("cpu")]  # of another machine it comes with the first row
+    alike = a.get("remote") == b.get("remote") and len(set(known)) < 2
+    return alike and all(models[0][n] == models[1][n] for n in shared)
 
 
 def _gpus(provenance: Mapping[str, Any]) -> list[str]:
     """The models of all devices but the processor, each once."""
-    names = [name for name in provenance.get("devices", {}) if name != "cpu"]
+    names = [name for name in provenance.get("devices", {}) if device_kind(name) != "cpu"]
     return list(dict.fromkeys(model for name in names if (model := device_model(provenance, name))))
 
 

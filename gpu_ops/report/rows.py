@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from gpu_ops.device_names import is_simulated
+from gpu_ops.device_names import device_kind, is_simulated
 from gpu_ops.filters import FILTERS
 from gpu_ops.html import VERDICTS, table
 from gpu_ops.input_kinds import Shape
@@ -196,6 +196,11 @@ class Row:
         """Equal for two rows of the same measurement, of which a report needs only one."""
         origin = json.dumps(self.input, sort_keys=True)
         return self.key, self.shape, self.dtype, origin, self.mode, self.protocol, self.source_hash
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether a processor ran it, of this machine or of another one."""
+        return device_kind(self.device) == "cpu"
 
     @property
     def shares(self) -> tuple[float | None, ...]:

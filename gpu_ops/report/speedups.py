@@ -62,12 +62,12 @@ class FairBar(NamedTuple):
 
 
 _BARS: tuple[tuple[str, str, Callable[[Row], bool]], ...] = (
-    ("cpu_one", "kernel", lambda row: row.device == "cpu" and row.variant == "serial"),
-    ("cpu_best", "kernel", lambda row: row.device == "cpu"),
-    ("gpu_kernel", "kernel", lambda row: row.device != "cpu"),
-    ("gpu_pageable", "elapsed", lambda row: row.device != "cpu"),
-    ("gpu_pinned", "elapsed_pinned", lambda row: row.device != "cpu"),
-    ("gpu_streamed", "elapsed_streamed", lambda row: row.device != "cpu"),
+    ("cpu_one", "kernel", lambda row: row.on_cpu and row.variant == "serial"),
+    ("cpu_best", "kernel", lambda row: row.on_cpu),
+    ("gpu_kernel", "kernel", lambda row: not row.on_cpu),
+    ("gpu_pageable", "elapsed", lambda row: not row.on_cpu),
+    ("gpu_pinned", "elapsed_pinned", lambda row: not row.on_cpu),
+    ("gpu_streamed", "elapsed_streamed", lambda row: not row.on_cpu),
 )
 """One core of the CPU, the best of the CPU, the GPU's kernel alone, and the GPU with copies from and to host memory:
 pageable, pinned, or pinned with chunks that overlap."""

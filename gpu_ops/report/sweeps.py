@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from gpu_ops.counters import value_of
+from gpu_ops.device_names import device_kind
 from gpu_ops.errors import ParamError
 from gpu_ops.input_kinds import INPUT_KINDS, InputKind
 from gpu_ops.io import crop, sample
@@ -152,7 +153,7 @@ class Line:
 
     @property
     def cpu(self) -> bool:
-        return self.device == "cpu"
+        return device_kind(self.device) == "cpu"
 
     def at(self, value: int) -> float | None:
         """The time at a value, between two points on a straight line on logarithmic axes; None outside of them."""
@@ -180,7 +181,7 @@ def figure_of(row: Row, shown: str) -> Timing | None:
     if row.ok is False:
         return None
     if shown in STAGES:
-        return None if row.simulated else row.stages.get("kernel" if row.device == "cpu" else shown)
+        return None if row.simulated else row.stages.get("kernel" if row.on_cpu else shown)
     value = value_of(shown, counts_of(row)) if row.simulated else None
     return Timing(shown, "simulated", *(value,) * 4, 1, "") if value else None
 

@@ -727,20 +727,20 @@ import threading
 heavy = {"numba", "scipy", "cv2", "pywt", "cupy"} & set(sys.modules)
 assert not heavy, heavy
 said = threading.Event()
-if __name__ == "__main__":
-    client = EngineClient(lambda answer: said.set() if not isinstance(answer, Ready) else None)
-    client.submit(SampleRequest(client.next_job(), "noise"))
-    assert said.wait(60)
-    name = client.pool.take(10)
-    print(name, client.pid, flush=True)
-    if "dies" in sys.argv:
-        import os
-        os._exit(1)
+client = EngineClient(lambda answer: said.set() if not isinstance(answer, Ready) else None)
+client.submit(SampleRequest(client.next_job(), "noise"))
+assert said.wait(60)
+name = client.pool.take(10)
+print(name, client.pid, flush=True)
+if "dies" in sys.argv:
+    import os
+    os._exit(1)
 """
 
 
 @pytest.mark.parametrize("how", ["ends", "dies"])
 def test_a_window_that_forgets_to_close_or_dies_leaves_no_engine(tmp_path: Path, how: str) -> None:
+    """The engine does not run the script again, which has no `if __name__ == "__main__":`."""
     script = tmp_path / "window.py"
     script.write_text(FORGETS)
     environment = {**os.environ, "KERNELSCOPE_FAULT": "hang", "PYTHONPATH": str(Path(__file__).parents[2])}

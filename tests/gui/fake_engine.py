@@ -41,7 +41,7 @@ class FakeEngine(QObject):
     def __init__(self, parent: None = None, client: None = None, early: None = None) -> None:
         super().__init__()
         self.jobs, self.arrays, self.asked, self.devices = 0, {}, [], ()
-        self.held, self.folder = [], Path(mkdtemp())
+        self.held, self.looked, self.folder = [], [], Path(mkdtemp())
         weakref.finalize(self, shutil.rmtree, self.folder, True)
 
     def next_job(self) -> int:
@@ -86,8 +86,8 @@ class FakeEngine(QObject):
     def step(self, shared: SharedArray) -> int:
         return 0
 
-    def look(self, shared: SharedArray) -> None:
-        pass
+    def look(self, shared: SharedArray, view: object, pixels: int) -> None:
+        self.looked.append((shared.segment, view, pixels))
 
     def fetch(self, shared: SharedArray) -> None:
         pass

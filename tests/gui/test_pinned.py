@@ -18,6 +18,7 @@ from test_session import shared
 
 from app.base.worker import Engine
 from app.controllers.outputs import Outputs
+from app.controllers.queue import RunQueue
 from app.models.curves.stroke import DASHES, variant_stroke
 from app.models.experiment.experiment_text import command_text, python_text
 from app.models.experiment.pin import MOST_PINS, Pin
@@ -25,6 +26,7 @@ from app.models.experiment.session import Session
 from app.models.experiment.shown import variant_of
 from app.models.files.session_file import parse_session, saved_of, session_text
 from app.models.files.session_view import Offered, View
+from app.models.results.results import Results
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import ParamError, find_filter, load
 from gpu_ops.engine.messages import RunUpdate
@@ -182,7 +184,7 @@ class Segments:
     def step(self, segment: str) -> int:
         return 1
 
-    def look(self, shared: SharedArray) -> None:
+    def look(self, shared: SharedArray, view: object, pixels: int) -> None:
         """All values are there."""
 
     def release(self, segment: str) -> None:
@@ -193,7 +195,8 @@ def test_a_segment_is_released_with_the_last_result_that_shows_it(qapp: object) 
     session, engine = Session(), Segments()
     session.set_input(shared("image"))
     session.set_filter("mean2d")
-    outputs, made = Outputs(engine, session, lambda *_: None), np.zeros((4, 4), np.uint8)  # type: ignore[arg-type]
+    queue = RunQueue(engine, session, Results())  # type: ignore[arg-type]
+    outputs, made = Outputs(engine, session, queue, lambda *_: None), np.zeros((4, 4), np.uint8)  # type: ignore[arg-type]
     pinned = session.pin("serial")
 
     def update(segment: str) -> RunUpdate:

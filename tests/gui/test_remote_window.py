@@ -14,7 +14,10 @@ from app.models.experiment.slot import RowSlot
 from app.models.results.origin import Origin
 from app.models.settings import Settings
 from app.views.parts import mark_texts
-from gpu_ops import device_statuses
+from app.views.window.panels import SWEEP
+from gpu_ops import device_statuses, from_array
+from gpu_ops.engine.messages import Finished, RunRequest
+from gpu_ops.engine.shared import SharedArray
 from gpu_ops.remote.asking import Question
 from gpu_ops.remote.news import LinkState
 
@@ -120,6 +123,39 @@ def test_hosts_are_remembered(tmp_path) -> None:
     assert Settings(path).hosts == (("a@one", "kernelscope"),)
 
 
+def test_a_part_that_is_looked_at_is_asked_for(qtbot, window) -> None:
+    """The runs say what is in view and on how many pixels, and a picture that is moved asks anew."""
+    engine, display = window.context.remotes._engine, window.context.display
+    engine.show(from_array(np.zeros((900, 1200), np.uint8)))
+    runs = [r for r in engine.asked if isinstance(r, RunRequest)]
+    canvas = window.panes.pane("input").canvas
+    assert runs[-1].view == () and display.pixels == canvas.width() * canvas.height() > 0
+    engine.looked.clear()
+    display.one_to_one()
+    qtbot.waitUntil(lambda: bool(engine.looked))
+    ((segment, view, pixels),) = engine.looked
+    assert segment == window.controller.session.input.array.segment and pixels == display.pixels
+    assert view == display.in_view != ()
+    window.controller.session.set_params({"window": 5, "border": "reflect"})
+    for job in list(window.controller.queue.jobs):
+        engine.answered.emit(Finished(job))
+    newest = [r for r in engine.asked if isinstance(r, RunRequest)][-1]
+    assert newest.params["window"] == 5 and (newest.view, newest.pixels) == (view, pixels)
+    other = SharedArray("other", (30, 40), "uint8")  # such as a histogram: no part of it is in view
+    window.controller._outputs.look(other)
+    assert engine.looked[-1] == ("other", (), pixels)
+
+
+def _sweep(panel) -> None:
+    """Sweep a counter over the size of noise."""
+    panel.figure.setCurrentIndex(panel.figure.findText("bytes requested from L2"))
+    panel.figure.activated.emit(panel.figure.currentIndex())
+    panel.varies.setCurrentIndex(1)
+    panel.varies.activated.emit(1)
+    panel.values.setText("16, 32")
+    panel.start()
+
+
 @NEEDS_SIM
 def test_kernels_run_there_and_all_else_goes_on(qtbot, own_folders, tmp_path) -> None:
     values = np.random.default_rng(3).integers(0, 200, (500, 600)).astype(np.uint8)
@@ -135,6 +171,10 @@ def test_kernels_run_there_and_all_else_goes_on(qtbot, own_folders, tmp_path) ->
         assert entry.ok and entry.row.device == "gpu-host/sim"
         arrays = [window.panes.pane(v).layer.pyramid.array for v in ("scipy", "constant")]
         qtbot.waitUntil(lambda: np.array_equal(*arrays))  # its values have come
+        window.docks.turn_to(SWEEP)
+        settle(qtbot, controller, lambda: _sweep(window.sweep))
+        (line,) = window.sweep.controller.made.lines()
+        assert line.device == "gpu-host/sim" and [point.value for point in line.points] == [16, 32]
         assert controller.results.provenance["hosts"]["gpu-host"]["remote"] == "gpu-host"
         settle(qtbot, controller, lambda: window.files.open_path(f"gpu-host:{tmp_path / 'noise.npy'}", {}))
         assert controller.session.input.origin["path"] == f"gpu-host:{tmp_path / 'noise.npy'}"

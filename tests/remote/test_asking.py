@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import os
+import pty
+import select
 import stat
 import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+import numpy as np
 import pytest
+from remote_machines import wait_until
 
 from gpu_ops.engine.messages import Ready
 from gpu_ops.engine.segments import SegmentPool
+from gpu_ops.errors import STOPPED
 from gpu_ops.remote.asking import Asker, Question, main
 from gpu_ops.remote.client import RemoteClient
 from gpu_ops.remote.destination import Destination
+from gpu_ops.remote.host import PATIENCE
 from gpu_ops.remote.news import LinkState
 
 
@@ -100,3 +108,48 @@ def test_an_answer_is_printed_for_ssh(monkeypatch: pytest.MonkeyPatch, capsys: A
     assert main(["ok (yes/no)?"]) == 0
     assert capsys.readouterr().out == "gpu-host ok (yes/no)? True\n"
     asker.close()
+
+
+@pytest.mark.thorough
+def test_in_a_shell_ssh_asks_on_the_terminal(asking: Destination, tmp_path: Path) -> None:
+    np.save(tmp_path / "in.npy", np.arange(64, dtype=np.uint8).reshape(8, 8))
+    how = ["--input", str(tmp_path / "in.npy"), "--variant", "opencv", "--device", "gpu-host/cpu"]
+    command = [sys.executable, "-m", "gpu_ops", "run", "mean", *how, "--remote-command", asking.command]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, command)
+    said = b""
+    for sign, answer in ((b"(yes/no", b"yes\n"), (b"passphrase", b"open sesame\n"), (b"right", b"")):
+        while sign not in said:
+            assert select.select([terminal], [], [], 60)[0], said
+            said += os.read(terminal, 1 << 12)
+        os.write(terminal, answer)
+    with suppress(OSError):  # the end of the terminal
+        while os.read(terminal, 1 << 12):
+            pass
+    assert os.waitpid(child, 0)[1] == 0 and b"open sesame" not in said
+
+
+@pytest.mark.thorough
+def test_ctrl_c_in_a_shell_ends_the_engine_there(
+    fake: Destination, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ssh lives on until it has carried the goodbye; an engine that hears none waits for its window."""
+    monkeypatch.setenv("KERNELSCOPE_FAULT", "hang")
+    how = ["--sample", "noise_image", "--size", "16x16", "--variant", "opencv", "--device", "gpu-host/cpu"]
+    command = [sys.executable, "-m", "gpu_ops", "run", "mean", *how, "--remote-command", fake.command]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, command)
+    said = b""
+    while b"about to hang" not in said:
+        assert select.select([terminal], [], [], 60)[0], said
+        said += os.read(terminal, 1 << 12)
+    sockets = Path(os.environ["XDG_RUNTIME_DIR"])
+    assert list(sockets.rglob("*.socket"))
+    os.write(terminal, b"\x03")
+    with suppress(OSError):
+        while os.read(terminal, 1 << 12):
+            pass
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == STOPPED
+    wait_until(lambda: not list(sockets.rglob("*.socket")), PATIENCE * 0.7)

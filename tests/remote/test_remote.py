@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -98,12 +99,23 @@ def test_what_a_login_shell_prints_is_skipped(
     assert window.talk.ready().devices[0].available
 
 
+SCRIPT = """test $1 != --version || exec echo kernelscope 0.0.1; echo "invalid choice: 'engine'" >&2; exit 2"""
+OLD = f"sh -c {shlex.quote(SCRIPT)} --"
+
+
 @pytest.mark.parametrize(
     ("command", "sentence"),
     [
         ("no-such-kernelscope", "gpu-host has no 'no-such-kernelscope'; install Kernelscope there"),
         ("sh -c 'echo No module named gpu_ops >&2; exit 1' --", "its Kernelscope is incomplete"),
-        ("sh -c 'echo \"invalid choice: '\"'engine'\"'\" >&2; exit 2' --", "is too old; update it there"),
+        (
+            OLD,
+            r"has Kernelscope 0\.0\.1 \(protocol none\) and this machine .* pip install kernelscope==",
+        ),
+        (
+            f"env XDG_RUNTIME_DIR=/none {THERE}",
+            r"Kernelscope there says: /none/kernelscope-\d+ cannot be used \(No such",
+        ),
         ("sh -c 'echo Host key verification failed. >&2; exit 255' --", "host key is not known; connect once"),
         ("sh -c 'echo Permission denied >&2; exit 255' --", "does not let you in"),
         ("sh -c 'echo kex_exchange: closed >&2; exit 255' --", "cannot be reached: kex_exchange: closed; try: ssh me@"),
@@ -177,3 +189,13 @@ def test_a_job_that_ends_every_engine_is_to_blame(fake: Destination, open_window
         while not isinstance(answer := window.talk._answers.get(timeout=60), Failed):
             pass
     assert "ended 3 times with this job" in answer.sentence
+
+
+def test_a_disk_that_is_full_there_is_that_of_the_machine(
+    fake: Destination, open_window: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("KERNELSCOPE_TURNS", str(tmp_path / "file" / "turns"))  # as little can be made there
+    window = open_window(fake)
+    with pytest.raises(DeviceError, match=r"gpu-host: .*turns cannot be used for turns \(Not a directory\); KERN"):
+        window.run(window.noise(16))

@@ -160,6 +160,11 @@ class Display(QObject):
         columns = max(0, int(x - wide)), min(int(width), math.ceil(x + wide))
         return (rows, columns) if rows[0] < rows[1] and columns[0] < columns[1] else ()
 
+    @property
+    def pixels(self) -> int:
+        """How many pixels of the screen the largest view has; 0 without one."""
+        return int(max((width * height for _, (width, height) in self._views.values()), default=0))
+
     def one_to_one(self) -> None:
         """Show one data unit per screen pixel around the present centre."""
         self.following = False

@@ -47,6 +47,11 @@ class Links:
         span = max(0, int(start)), min(input.array.shape[0], math.ceil(stop))
         return (span,) if span[0] < span[1] else ()
 
+    def pixels(self) -> int:
+        """How many pixels of the screen a picture of the input has; 0 for other views."""
+        display = self._pictures.view_with(INPUT).display
+        return 0 if display is None else display.pixels
+
 
 class Companion(QObject):
     """If a filter gives a result of the input's kind together with the visible one of another kind, such as an image

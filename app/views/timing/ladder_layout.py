@@ -27,6 +27,7 @@ from app.views.timing.row_text import (
     sub_text,
     translate,
 )
+from gpu_ops.device_names import device_kind
 from gpu_ops.stages import END_TO_END
 
 COLUMNS = ("kernel", "rate", "share", "speedup", "change", "error", "verdict")
@@ -382,7 +383,7 @@ def legend_texts(entries: Sequence[Entry]) -> list[tuple[str, str]]:
     for entry in entries:
         for stage in (*BAR_STAGES, *MARKS):
             if found := entry.stage(stage):
-                kind = "cpu" if stage == "kernel" and entry.device == "cpu" else stage
+                kind = "cpu" if stage == "kernel" and device_kind(entry.device) == "cpu" else stage
                 clocks[kind][clock_name(found.clock)] = None
     items = [(kind, f"{words[kind]} · {' / '.join(used)}") for kind, used in clocks.items() if used]
     if any(e.seconds("kernel") is not None for e in entries):

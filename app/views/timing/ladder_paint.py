@@ -23,6 +23,7 @@ from app.views.timing.row_text import (
     state_text,
     verdict_role,
 )
+from gpu_ops.device_names import device_kind
 
 SMALL = 0.86
 LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -261,7 +262,7 @@ class LadderPainter:
         self.p.drawText(rect, LEFT_TOP | Qt.TextFlag.TextWordWrap, text)
 
     def _kernel_colour(self, entry: Entry) -> QColor:
-        return self.colours.cpu if entry.device == "cpu" else self.colours.kernel
+        return self.colours.cpu if device_kind(entry.device) == "cpu" else self.colours.kernel
 
     def _lanes(self, line: Line, entry: Entry, axis: Axis, faded: bool) -> QRectF:
         """On a logarithmic axis lengths are not additive, so each stage has its own lane from the axis."""

@@ -73,6 +73,8 @@ if TYPE_CHECKING:
     from app.views.xray.panel import XRayPanel
 
 
+MOVED_MS = 100
+"""Milliseconds without a change of place and zoom after which other machines send what is in view now."""
 ORDER_MS = 50
 """Milliseconds without a change of the panes after which the order of the Tab key is updated."""
 
@@ -197,7 +199,10 @@ class MainWindow(QMainWindow):
 
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
-        controller.queue.in_view = self.links.in_view
+        controller.queue.in_view, controller.queue.pixels = self.links.in_view, self.links.pixels
+        moved = QTimer(self, singleShot=True, interval=MOVED_MS)
+        moved.timeout.connect(controller.look_again)
+        context.display.navigated.connect(lambda: moved.start())
         SessionLink(self.parts)
         controller.input_array_changed.connect(self._show_input)
         controller.stepped_array_changed.connect(self._show_stepped)

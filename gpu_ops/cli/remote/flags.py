@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from gpu_ops.device_names import device_host
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.remote.destination import COMMAND, Destination, location
 
 
@@ -13,6 +13,18 @@ def add_arguments(parser: argparse._ActionsContainer) -> None:
     """The flags of another machine."""
     parser.add_argument("--remote", metavar="USER@HOST", help="run on that machine, which the system's ssh reaches")
     parser.add_argument("--remote-command", metavar="COMMAND", default=COMMAND, help="kernelscope there")
+
+
+def check_files(args: argparse.Namespace) -> None:
+    """Raises InputError for a file of another machine that the command would look for here."""
+    given = getattr(args, "input", None) or ()
+    for path in (given,) if isinstance(given, str) else given:
+        place = location(path)
+        reads_there = hasattr(args, "remote") and getattr(args, "output_dir", None) is None
+        if place is not None and not (reads_there and destination(args)):
+            host = plain(place[0], 60)
+            how = f"add --remote {host}" if reads_there else f"copy it with: scp {plain(path)} ."
+            raise InputError(f"{plain(path)} does not exist here; if it is a file of the machine {host}, {how}")
 
 
 def destination(args: argparse.Namespace) -> Destination | None:

@@ -7,25 +7,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from gpu_ops.batch.choosing import knobs_of, with_defaults
+from gpu_ops.batch.choosing import with_defaults
 from gpu_ops.cli import outputs, streams
-from gpu_ops.cli.inputs import check_flags, checked_values, current_ids, read_input
-from gpu_ops.device_names import on_host
-from gpu_ops.engine.messages import Loaded, LoadRequest, RunRequest, RunUpdate
-from gpu_ops.engine.shared import SharedInput
-from gpu_ops.errors import DeviceError, InputError, ParamError, plain
-from gpu_ops.filters import FILTERS
-from gpu_ops.io.opening import CHOICES
-from gpu_ops.remote.destination import Destination, location
+from gpu_ops.cli.remote.machine import Machine
+from gpu_ops.engine.messages import RunRequest, RunUpdate
+from gpu_ops.errors import InputError, ParamError, plain
+from gpu_ops.remote.destination import Destination
 from gpu_ops.remote.talk import Talk
 from gpu_ops.report.about import about_run
 from gpu_ops.report.rows import Row
-from gpu_ops.running.runner import default_picks
-from gpu_ops.running.suitable import check_type
 from gpu_ops.task import Meta, Task
-from gpu_ops.types import Experiment, Filter, Input, Pick, Run, Work
-
-UNKNOWN = ("frames", "kernel", "memory", "device_memory", "output_dir")
+from gpu_ops.types import Experiment, Filter, Pick, Run, Work
 
 
 class Ran(NamedTuple):
@@ -40,27 +32,17 @@ class Ran(NamedTuple):
 def run_there(args: argparse.Namespace, to: Destination) -> Ran:
     """Run what the flags describe on another machine, and save there what they name here. Raises the errors of run, and
     DeviceError for a machine that cannot be used."""
-    for name in UNKNOWN:
-        if getattr(args, name, None) is not None:
-            raise ParamError(
-                f"--{name.replace('_', '-')} is for devices of this machine; leave it out with {to.label}."
-            )
-    here = None if args.input is not None and location(args.input) else read_input(args)
     with Talk(to, streams.rewrite) as talk:
-        statuses = {status.name: status for status in talk.ready().devices}
-        shared = _load(args, talk) if here is None else talk.share(here)
-        input = here or _described(talk, shared)
-        filter = FILTERS.find(args.filter, input.kind)
-        check_type(filter, input)
-        values, params = checked_values(args, filter)
-        names = [on_host(to.label, name) for name in args.device]
-        for name in names or [n for n, s in statuses.items() if s.available and s.kind != "sim"]:
-            known = statuses.get(name) or statuses.get(name.rpartition(":")[0])
-            if known is None or not known.available:
-                why = known.reason if known else f"it has {', '.join(statuses)}"
-                raise DeviceError(f"Device {plain(name, 60)} is not available: {plain(why)}.")
-        names = names or [n for n, s in statuses.items() if s.available and s.kind != "sim"]
-        picks = _picks(args, filter, input.meta, values, params, names)
+        there = Machine(args, talk)
+        asked = there.asked()
+        input, filter, params = asked.input, asked.filter, asked.params
+        picks = there.picks(asked, there.devices())
+        if not args.variant:
+            takes = _taking(filter, input.meta, with_defaults(filter, params))
+            picks = tuple({pick.device: pick for pick in picks if takes(pick)}.values())
+        if not picks:
+            raise ParamError(f"No variant of {filter.id} takes this input there; kernelscope list {filter.id}.")
+        shared = asked.shared or talk.share(input)
         targets = outputs.targets(filter, params, args.output)
         request = RunRequest(talk.number(), 0, shared, filter.id, params, picks, "none", "stream", "full")
         updates, provenance = dict[Any, RunUpdate](), dict[str, Any]()
@@ -75,48 +57,6 @@ def run_there(args: argparse.Namespace, to: Destination) -> Ran:
         right = [(run, update.row) for run, update in zip(runs, made, strict=True) if run.ok is not False]
         _save(args, targets, experiment, right, provenance)
         return Ran(experiment, [update.row for update in updates.values()], runs, provenance)
-
-
-def _load(args: argparse.Namespace, talk: Talk) -> SharedInput:
-    """A file of that machine, read by its engine."""
-    if args.step or "noise" in vars(args) and args.param_noise is not None:
-        raise ParamError("--step and --noise are for files of this machine; leave them out, or copy the file here.")
-    place = location(args.input)
-    assert place is not None
-    given = {"kind": args.kind, "limit": args.limit, "nonfinite": args.nonfinite, "dtype": args.dtype}
-    given |= {p.name: getattr(args, f"param_{p.name}", None) for p in CHOICES}
-    options = {name: value for name, value in given.items() if value is not None}
-    for answer in talk.ask(LoadRequest(talk.number(), place[1], options)):
-        if isinstance(answer, Loaded):
-            return answer.input
-    raise InputError(f"{plain(args.input)} was not read; try again.")
-
-
-def _described(talk: Talk, shared: SharedInput) -> Input:
-    """An input that is there: its array here has no values yet, and only its form is used."""
-    array = talk.pool.array(shared.array)
-    meta = (shared.axes, shared.name, shared.origin, shared.rate)
-    return Input(shared.kind, array, *meta, finite=shared.finite, facts=shared.facts)
-
-
-def _picks(
-    args: argparse.Namespace,
-    filter: Filter,
-    meta: Meta,
-    values: dict[str, Any],
-    params: dict[str, Any],
-    devices: Sequence[str],
-) -> tuple[Pick, ...]:
-    """The named variants, or the last of the filter's own that take the input, on each device."""
-    variants = current_ids(args, filter, args.variant, meta, values)
-    picks = default_picks(filter, devices, variants)
-    if not variants:
-        takes = _taking(filter, meta, with_defaults(filter, params))
-        picks = tuple({pick.device: pick for pick in picks if takes(pick)}.values())
-    if not picks:
-        raise ParamError(f"No such variant of {filter.id} runs on {', '.join(devices)}; kernelscope list {filter.id}.")
-    check_flags(args, filter, (filter.variant(p.variant) for p in picks))
-    return tuple(replace(pick, knobs=knobs_of(filter.variant(pick.variant), values)) for pick in picks)
 
 
 def _taking(filter: Filter, meta: Meta, params: Any) -> Callable[[Pick], bool]:
