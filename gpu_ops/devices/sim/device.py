@@ -31,6 +31,8 @@ from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sass.disassembler import machine_code
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.widths import Pieces, access_pieces
+from gpu_ops.devices.sim.block_run.recording import Recording, record_block
+from gpu_ops.devices.sim.block_run.run import BlockRun
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
@@ -315,12 +317,17 @@ class SimDevice:
             return allocation.kind
         return "pinned" if self._memory.is_pinned(array) else "pageable"
 
+    def record_block(self, launch: Launch, recording: Recording) -> BlockRun:
+        """One block of a launch, step by step. Raises KernelError; see `gpu_ops.devices.sim.block_run.recording`."""
+        check_launch(launch, launch.kernel.entry, self.limits)
+        kernel: SimKernel = launch.kernel
+        _set_constants(launch)
+        loaded = load_kernel(kernel.compiled, kernel.name, kernel.edits, by_line=True)
+        return record_block(launch, loaded, self._memory, kernel.variables, kernel.edits, recording)
+
     def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel
-        for symbol, value in launch.constants.items():
-            region = kernel.variables[symbol]
-            data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
-            region.data[: len(data)] = data
+        _set_constants(launch)
         pieces = kernel.pieces if options.machine_code and options.counters != "off" else None
         sass = kernel.sass if options.costs and options.counters != "off" else ()
         return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, pieces, sass)
@@ -343,6 +350,13 @@ class SimDevice:
 
     def synchronize(self) -> None:
         """Launches are done when they return."""
+
+
+def _set_constants(launch: Launch) -> None:
+    """Copy a launch's constants to its module's variables."""
+    for symbol, value in launch.constants.items():
+        data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
+        launch.kernel.variables[symbol].data[: len(data)] = data
 
 
 def _orders(plan: Plan) -> tuple[How, ...]:
