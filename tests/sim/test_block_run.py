@@ -10,6 +10,7 @@ import pytest
 
 from gpu_ops import find_filter, from_array
 from gpu_ops.devices.sim.block_run import recording
+from gpu_ops.devices.sim.block_run.compared import different_cells
 from gpu_ops.devices.sim.block_run.log import Cells
 from gpu_ops.devices.sim.block_run.recorder import StepRecorder
 from gpu_ops.devices.sim.block_run.recording import Recording
@@ -17,7 +18,7 @@ from gpu_ops.devices.sim.block_run.run import ENDED, BlockRun
 from gpu_ops.devices.sim.block_run.scheduler import BlockScheduler
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.errors import KernelError, ParamError
-from gpu_ops.explaining.block_steps import Job, block_steps, different_cells
+from gpu_ops.explaining.block_steps import Job, block_steps
 from gpu_ops.plan import Launch
 from tests.sim.bench import FILE, Case
 from tests.sim.bench import launch as run_on_sim

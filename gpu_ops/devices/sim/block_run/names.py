@@ -6,13 +6,20 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
-from gpu_ops.devices.sim.block_run.run import Register
+from gpu_ops.devices.sim.block_run.run import Register, SharedArray
+from gpu_ops.devices.sim.block_run.statements import line_in
 from gpu_ops.devices.sim.ptx.flow import Block, registers_of, results
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Mem, Operand, Reg, Sym
+from gpu_ops.devices.sim.shared import SharedMemory
 
 INDICES = {"%tid": "threadIdx", "%ctaid": "blockIdx", "%ntid": "blockDim", "%nctaid": "gridDim"}
-FORMS = {"add": "{} + {}", "sub": "{} - {}", "mul.lo": "({}) * ({})", "mad.lo": "({}) * ({}) + {}"}
+FORMS = {"add": "{} + {}", "sub": "{} - {}", "mul.lo": "{} * {}", "mad.lo": "{} * {} + {}"}
+TYPES = {"float": "<f4", "double": "<f8", "int": "<i4", "unsigned": "<u4", "float2": "<f4", "float4": "<f4"}
+TYPES |= {"short": "<i2", "half": "<f2", "__half": "<f2", "char": "|i1"}
+_SHARED = re.compile(
+    r"__shared__\s+(?:__align__\(\w+\)\s+)?(?:volatile\s+)?(?:unsigned\s+(?=char|int|short))?(\w+)\s+(\w+)"
+)
 LONGEST = 60
 """Letters of an expression that is worth showing."""
 _DECLARED = re.compile(
@@ -20,7 +27,7 @@ _DECLARED = re.compile(
 )
 
 
-def name_registers(loaded: LoadedKernel, text: str) -> tuple[Register, ...]:
+def name_registers(loaded: LoadedKernel, file: str, text: str) -> tuple[Register, ...]:
     """All registers of a kernel by number. Parameters, pointers that they are converted to, and indices of threads and
     blocks are known from the instruction that loads them; so are integers that sums and products of these give, as an
     expression, or as the variable which the kernel's `text` declares with the same expression. The compiler leaves no
@@ -28,12 +35,23 @@ def name_registers(loaded: LoadedKernel, text: str) -> tuple[Register, ...]:
     known = _Known(loaded)
     declared = {form: name for name, source in _DECLARED.findall(text) if (form := _normal(source))}
     types = [zero.dtype.str for zero in loaded.code.zeros]
+    lines = _lines_of(loaded, file)
     registers = []
     for name, number in loaded.code.numbers.items():
         source = known.of(name)
         form = _normal(source) if not source.isidentifier() and source not in known.indices else ""
-        registers.append(Register(name, declared.get(form, source), types[number]))
+        registers.append(Register(name, declared.get(form, source), types[number], lines.get(name, ())))
     return tuple(registers)
+
+
+def name_arrays(loaded: LoadedKernel, memory: SharedMemory, text: str) -> tuple[SharedArray, ...]:
+    """The arrays in shared memory. Their type is the one that the kernel's `text` declares; of a type that it defines
+    itself, that of the kernel's accesses."""
+    types = dict((name, TYPES[kind]) for kind, name in _SHARED.findall(text) if kind in TYPES)
+    ops = {line.op[-1] for code in loaded.code.blocks for line in code.block.lines if "shared" in line.op}
+    usual = "<f4" if "f32" in ops else "<f8" if "f64" in ops else "<i4"
+    fitting = [(n, first, min(last, memory.nbytes)) for n, first, last in memory.names if first < memory.nbytes]
+    return tuple(SharedArray(*one, types.get(one[0], usual)) for one in fitting)
 
 
 class _Known:
@@ -64,9 +82,13 @@ class _Known:
         form = FORMS.get(".".join(line.op[:2]), FORMS.get(kind, ""))
         operands = [self._operand(one) for one in line.args[1:]]
         if kind == "shl" and operands[0] and isinstance(source, Imm):
-            return f"({operands[0]}) * {1 << source.value}"
+            return f"{_factor(operands[0])} * {1 << source.value}"
         if not form or line.op[-1] not in ("s32", "u32", "s64", "u64") or not all(operands):
             return ""
+        if kind in ("mul", "mad"):
+            operands[:2] = map(_factor, operands[:2])
+        elif kind == "sub":
+            operands[1] = _factor(operands[1])
         return form.format(*operands)
 
     def _operand(self, operand: Operand) -> str:
@@ -76,6 +98,20 @@ class _Known:
             return ""
         kind, _, axis = operand.name.partition(".")
         return f"{INDICES[kind]}.{axis}" if kind in INDICES else self.of(operand.name)
+
+
+def _factor(text: str) -> str:
+    """An expression as a factor."""
+    return f"({text})" if " " in text else text
+
+
+def _lines_of(loaded: LoadedKernel, file: str) -> Mapping[str, tuple[int, ...]]:
+    """The lines of a file that set each register, in order."""
+    found: dict[str, set[int]] = {}
+    for line in (line for code in loaded.code.blocks for line in code.block.lines):
+        for name in (n for operand in results(line) for n in registers_of(operand)):
+            found.setdefault(name, set()).add(line_in(line.place, file))
+    return {name: tuple(sorted(lines - {0})) for name, lines in found.items()}
 
 
 def _set_once(blocks: Sequence[Block]) -> Mapping[str, Instruction]:

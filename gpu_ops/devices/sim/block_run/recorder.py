@@ -9,7 +9,7 @@ import numpy as np
 from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.block_run.accesses import Access, AccessLog
 from gpu_ops.devices.sim.block_run.log import Array, CellLog
-from gpu_ops.devices.sim.block_run.run import ENDED, Buffer, SharedArray
+from gpu_ops.devices.sim.block_run.run import ENDED, Buffer
 from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.lanes import WARP, Lanes, bits, whole_mask
 from gpu_ops.devices.sim.memory import Region
@@ -193,8 +193,3 @@ class StepRecorder(Counters):
                 strides = tuple(s // unit for s in array.strides)
                 made.append(Buffer(region.name, array.dtype.name, array.shape, strides, cells))
         return tuple(made)
-
-    def shared_arrays(self) -> tuple[SharedArray, ...]:
-        """The variables in shared memory."""
-        nbytes = self.memory.nbytes
-        return tuple(SharedArray(n, first, min(last, nbytes)) for n, first, last in self.memory.names if first < nbytes)

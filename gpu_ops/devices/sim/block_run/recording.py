@@ -12,7 +12,7 @@ from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import Batch, LaunchData
 from gpu_ops.devices.sim.block_run.meetings import find_meetings
-from gpu_ops.devices.sim.block_run.names import name_registers
+from gpu_ops.devices.sim.block_run.names import name_arrays, name_registers
 from gpu_ops.devices.sim.block_run.recorder import Enough, StepRecorder
 from gpu_ops.devices.sim.block_run.run import BlockRun, Statement
 from gpu_ops.devices.sim.block_run.scheduler import BlockScheduler
@@ -122,7 +122,8 @@ def _made(
     ended: str,
     text: str,
 ) -> BlockRun:
-    source, width, arrays = launch.kernel.compiled.source, recorder.layout.width, recorder.shared_arrays()
+    source, width = launch.kernel.compiled.source, recorder.layout.width
+    arrays = name_arrays(loaded, recorder.memory, text)
     accesses = recorder.accesses.accesses(len(recorder.at))
     rows = launch.kernel.compiled.ptx.splitlines()
     statements = tuple(_statement(code, source, rows) for code in loaded.code.blocks)
@@ -133,7 +134,7 @@ def _made(
         block=launch.block,
         place=place,
         statements=statements,
-        names=name_registers(loaded, text),
+        names=name_registers(loaded, source, text),
         arrays=arrays,
         at=np.array(recorder.at, np.int32),
         masks=np.array(recorder.masks, np.uint32).reshape(-1, width // 32),

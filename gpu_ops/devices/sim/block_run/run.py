@@ -26,19 +26,21 @@ class Statement(NamedTuple):
 
 class Register(NamedTuple):
     """A register of the PTX. `source` is what it holds in the words of the source, "" where that is not known; `dtype`
-    is NumPy's."""
+    is NumPy's; `lines` are those of the source that set it."""
 
     name: str
     source: str
     dtype: str
+    lines: tuple[int, ...]
 
 
 class SharedArray(NamedTuple):
-    """An array in shared memory: its bytes from `first` to before `last`."""
+    """An array in shared memory: its bytes from `first` to before `last`, and NumPy's type of its elements."""
 
     name: str
     first: int
     last: int
+    dtype: str
 
 
 @dataclass(frozen=True, eq=False)
