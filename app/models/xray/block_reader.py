@@ -130,7 +130,11 @@ class BlockReader:
         texts += [text for access in self.accesses(step)[:2] if (text := self._access(access, step))]
         for meeting in self.run.meetings:
             if step == meeting.steps[1]:
-                texts.append(_tr("A race: {text}").format(text=say_meeting(meeting)))
+                texts.append(
+                    _tr("A race: lines {first} and {then} meet at {place}.").format(
+                        first=meeting.lines[0], then=meeting.lines[1], place=meeting.place
+                    )
+                )
         if step == self.steps and self.run.ended:
             texts.append(self.run.ended)
         return texts

@@ -25,6 +25,8 @@ class BlockChoice(QWidget):
         self._word = QLabel(self.tr("Block"), self)
         self.axes = [named(QSpinBox(self), f"block.{axis}") for axis in "xyz"]
         self.of = named(QLabel(self), "block.grid")
+        for label in (self._word, self.of):
+            label.setMinimumHeight(self.axes[0].sizeHint().height())
         self._flow = FlowLayout(self, gap=self.fontMetrics().averageCharWidth())
         self._flow.setContentsMargins(0, 0, 0, 0)
         for part in (self.launches, self._word, *self.axes, self.of):

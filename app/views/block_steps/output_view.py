@@ -38,6 +38,9 @@ class OutputView(CellsView):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(round(24 * self.letter), round(HEIGHT * self.row_height))
 
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(round(10 * self.letter), round(4 * self.row_height))
+
     def _scale(self) -> tuple[float, float]:
         """The width and the height of an element."""
         assert self.written is not None

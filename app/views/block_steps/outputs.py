@@ -8,7 +8,7 @@ from app.models.xray.block_outputs import Written
 from app.models.xray.block_reader import BlockReader
 from app.views.block_steps.output_view import OutputView
 from app.views.boxes import in_column, in_row
-from app.views.labels import named
+from app.views.labels import named, sentence_label
 from gpu_ops.devices.sim.block_run.compared import BlockSteps, different_cells
 from gpu_ops.devices.sim.block_run.run import BlockRun, Buffer
 
@@ -20,7 +20,7 @@ class OutputPage(QWidget):
         super().__init__(parent)
         self.arrays = named(QComboBox(self), "block.array", title=self.tr("Array that the block writes"))
         self.nothing = QLabel(self.tr("The block writes no array."), self)
-        self.heads = [named(QLabel(self), f"block.head.{name}") for name in ("now", "other")]
+        self.heads = [sentence_label(f"block.head.{name}", self) for name in ("now", "other")]
         self.views = [OutputView(f"block.output.{name}", self) for name in ("now", "other")]
         columns = [in_column(head, (view, 1)) for head, view in zip(self.heads, self.views, strict=True)]
         in_column(in_row(self.arrays, self.nothing, 1), (in_row(*((c, 1) for c in columns)), 1), on=self)

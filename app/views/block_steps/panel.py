@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QHideEvent, QShowEvent
+from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QLabel,
     QPushButton,
     QRadioButton,
     QScrollArea,
@@ -33,8 +32,10 @@ from gpu_ops.engine.kernel_messages import BlockAnswer
 
 USUAL = 76
 """The usual width in letters."""
+WIDE = 110
+"""The width in letters from which the source stands beside the rest."""
 LEAST = 4
-"""The least height of the source and of the tabs in lines."""
+"""The least height of the source in lines; the tabs have one more for their names."""
 LINES = 3
 """Lines of text for what a step does, so that nothing below moves."""
 
@@ -48,7 +49,7 @@ class BlockStepsPanel(QWidget):
         self._controller = controller
         self._shown: BlockAnswer | None = None
         self.reader: BlockReader | None = None
-        self.title = named(QLabel(self), "block.title")
+        self.title = sentence_label("block.title", self)
         self.choice = BlockChoice(self)
         self.state = sentence_label("block.state", self)
         self.again = named(QPushButton(self.tr("Record again"), self), "block.again")
@@ -84,11 +85,14 @@ class BlockStepsPanel(QWidget):
         self.tabs.addTab(self.registers, self.tr("Registers"))
         self.tabs.addTab(self.output, self.tr("Output"))
         self.tabs.setDocumentMode(True)
+        self.sides = QSplitter(Qt.Orientation.Vertical, self)
+        self.sides.addWidget(_scrolled(self.lanes))
+        self.sides.addWidget(self.tabs)
         self.split = QSplitter(Qt.Orientation.Vertical, self)
-        for part, stretch in ((self.code, 4), (_scrolled(self.lanes), 3), (self.tabs, 4)):
-            self.split.addWidget(part)
-            self.split.setStretchFactor(self.split.count() - 1, stretch)
-        self.split.setChildrenCollapsible(True)
+        self.split.addWidget(self.code)
+        self.split.addWidget(self.sides)
+        self.split.setStretchFactor(0, 2)
+        self.split.setStretchFactor(1, 3)
         gap = self.fontMetrics().averageCharWidth()
         for control in (self.other, self.usual_order, self.other_order):
             self.choice.add(control)
@@ -110,7 +114,7 @@ class BlockStepsPanel(QWidget):
         line = self.fontMetrics().lineSpacing()
         self.said.setMinimumHeight(LINES * line + 2)
         self.code.setMinimumHeight(LEAST * line)
-        self.tabs.setMinimumHeight((LEAST + 2) * line)
+        self.tabs.setMinimumHeight((LEAST + 1) * line)
 
     # What is shown
 
@@ -155,16 +159,17 @@ class BlockStepsPanel(QWidget):
         self.outcome.setText(content.outcome)
         (self.other_order if content.other is not None else self.usual_order).setChecked(True)
         self._show_order(self.bar.step if same and content.other is None else None)
-        if before is None:
-            QTimer.singleShot(0, self, self._share_height)
+        QTimer.singleShot(0, self, self._share_space)
         if content.other is not None:
             self.tabs.setCurrentWidget(self.output)
 
-    def _share_height(self) -> None:
-        """Give the lanes the height that they need, as far as there is space, and the rest to the source and tabs."""
-        height = sum(self.split.sizes())
-        lanes = min(self.lanes.sizeHint().height() + 4, height * 2 // 5)
-        self.split.setSizes([(height - lanes) // 2, lanes, (height - lanes) // 2])
+    def _share_space(self) -> None:
+        """Put the source beside the rest where the panel is wide, and give the lanes the height that they need."""
+        wide = self.width() > WIDE * self.fontMetrics().averageCharWidth()
+        self.split.setOrientation(Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical)
+        height = sum(self.sides.sizes())
+        lanes = min(self.lanes.sizeHint().height() + 4, height // 2)
+        self.sides.setSizes([lanes, height - lanes])
 
     def _hide_orders(self, hide: bool) -> None:
         for part in (self.usual_order, self.other_order, self.outcome):
@@ -218,6 +223,12 @@ class BlockStepsPanel(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(USUAL * self.fontMetrics().averageCharWidth(), super().sizeHint().height())
+
+    @bounded
+    def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        super().resizeEvent(event)
+        if self._shown is not None:
+            self._share_space()
 
     @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802

@@ -128,7 +128,7 @@ class SharedGrid(CellsView):
             wide.setWidth(2 * rect.width() + 1)
         metrics = QFontMetricsF(painter.font())
         texts = [value] if isinstance(value, str) else [number(value, digits) for digits in (4, 3, 2, 1)]
-        text = next((text for text in texts if metrics.horizontalAdvance(text) <= wide.width()), "")
+        text = next((text for text in texts if metrics.horizontalAdvance(text) <= wide.width()), "…")
         painter.setPen(self.text)
         painter.drawText(wide, Qt.AlignmentFlag.AlignCenter, text)
 
@@ -142,18 +142,20 @@ class SharedGrid(CellsView):
         return first, np.dtype(dtype)
 
     def _value(self, word: int) -> float | str | None:
-        """A word in the type of its array; None for the second word of a number, hexadecimal for several numbers."""
+        """A word in the type of its array; None for the second word of a number; of several small numbers the first."""
         first, kind = self._kind(word)
         if kind.itemsize == 2 * WORD:
             whole = self._words[word : word + 2]
             return None if (word * WORD - first) % kind.itemsize or len(whole) < 2 else float(whole.view(kind)[0])
         values = self._words[word : word + 1].view(kind)
-        return float(values[0]) if len(values) == 1 else f"{int(self._words[word]):08x}"
+        return float(values[0]) if len(values) == 1 else f"{number(float(values[0]), 3)}…"
 
     def value(self, word: int) -> str:
         """A word's value in full."""
         value = self._value(word if self._itemsize(word) != 2 * WORD else word // 2 * 2)
-        return value if isinstance(value, str) else number(value, 9) if value is not None else ""
+        if isinstance(value, str):
+            return ", ".join(number(float(one), 6) for one in self._words[word : word + 1].view(self._kind(word)[1]))
+        return number(value, 9) if value is not None else ""
 
     def tip(self, at: QPointF) -> str:
         assert self.reader is not None

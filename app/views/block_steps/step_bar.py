@@ -46,7 +46,7 @@ class StepBar(QWidget):
         for jump in self._jumps():
             self._flow.addWidget(self._pair(jump))
         self._flow.setContentsMargins(0, 0, 0, 0)
-        in_column(in_row((self.slider, 1), self.number), self._flow, on=self, gap=0)
+        in_column(in_row((self.slider, 1), self.number, gap=self._flow.gap), self._flow, on=self, gap=0)
 
     def _jumps(self) -> tuple[Jump, ...]:
         return (

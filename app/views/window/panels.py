@@ -81,7 +81,9 @@ def _block_steps(context: Context, parent: QWidget) -> BlockStepsPanel:
     from app.controllers.kernels.block_run import BlockRunController
     from app.views.block_steps.panel import BlockStepsPanel
 
-    return BlockStepsPanel(BlockRunController(context.controller, context.xray, context.xray), parent)
+    panel = BlockStepsPanel(controller := BlockRunController(context.controller, context.xray), parent)
+    controller.setParent(panel)  # a floating panel is hidden after the window's other parts are gone
+    return panel
 
 
 def _own_kernel(context: Context, parent: QWidget) -> OwnKernelPanel:
