@@ -14,7 +14,7 @@ from gpu_ops.devices.sim.block_run.run import BlockRun, Buffer
 
 
 class OutputPage(QWidget):
-    """One array that the block writes, chosen among them; beside it the same one after all steps of the other order."""
+    """One array that the block writes, chosen among them; next to it the same one after all steps of the other order."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -40,7 +40,7 @@ class OutputPage(QWidget):
         self.nothing.setVisible(not names)
 
     def show_step(self, reader: BlockReader, step: int) -> None:
-        """Show the array after a step; beside it what the other order leaves."""
+        """Show the array after a step; next to it what the other order leaves."""
         other, self._reader, self._step = reader is not self._reader, reader, step
         if other:
             self._choose()
@@ -52,8 +52,8 @@ class OutputPage(QWidget):
         if content is None or reader is None:
             return
         name, usual = self.arrays.currentText(), reader.run is content.run
-        beside = content.other if usual else content.run
-        here, there = _buffer(reader.run, name), _buffer(beside, name) if beside is not None else None
+        against = content.other if usual else content.run
+        here, there = _buffer(reader.run, name), _buffer(against, name) if against is not None else None
         different = set(different_cells(content.run, content.other).get(name, ())) if content.other else set()
         self.views[0].show_written(Written(here) if here is not None else None, different)
         self.views[1].show_written(Written(there) if there is not None else None, different)
@@ -66,8 +66,8 @@ class OutputPage(QWidget):
             part.setVisible(there is not None)
         self.heads[0].setVisible(here is not None)
         self.views[0].show_step(reader, self._step)
-        if there is not None and beside is not None:
-            self.views[1].show_step(BlockReader(beside), beside.steps)
+        if there is not None and against is not None:
+            self.views[1].show_step(BlockReader(against), against.steps)
 
 
 def _buffer(run: BlockRun, name: str) -> Buffer | None:

@@ -33,7 +33,7 @@ from gpu_ops.engine.kernel_messages import BlockAnswer
 USUAL = 76
 """The usual width in letters."""
 WIDE = 110
-"""The width in letters from which the source stands beside the rest."""
+"""The width in letters from which the source stands next to the rest."""
 LEAST = 4
 """The least height of the source in lines; the tabs have one more for their names."""
 LINES = 3
@@ -164,7 +164,7 @@ class BlockStepsPanel(QWidget):
             self.tabs.setCurrentWidget(self.output)
 
     def _share_space(self) -> None:
-        """Put the source beside the rest where the panel is wide, and give the lanes the height that they need."""
+        """Put the source next to the rest where the panel is wide, and give the lanes the height that they need."""
         wide = self.width() > WIDE * self.fontMetrics().averageCharWidth()
         self.split.setOrientation(Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical)
         height = sum(self.sides.sizes())
