@@ -25,7 +25,7 @@ from gpu_ops.engine.kernel_messages import (
 )
 from gpu_ops.errors import KernelError, KernelscopeError
 from gpu_ops.explaining import comparison
-from gpu_ops.explaining.block_steps import Job, block_steps
+from gpu_ops.explaining.block_steps.making import Job, block_steps
 from gpu_ops.explaining.cliffs.targets import cliffs_dict, find_cliffs
 from gpu_ops.explaining.prediction.counting import count_launches
 from gpu_ops.explaining.prediction.gpus import Gpu, find_gpu

@@ -165,6 +165,10 @@ def test_lanes_registers_and_memory_are_those_of_the_step(qtbot, window, engine,
     }
     assert rows["i"] == "130"
     assert rows["threadIdx.x"] == "40"
+    panel.bar.jump("step")
+    assert panel.registers.item(0, 0).text() == rows[panel.registers.item(0, 2).text()]
+    panel.bar.jump("step", back=True)
+    assert {row: panel.registers.item(row, 0).text() for row in range(3)} == dict(enumerate(list(rows.values())[:3]))
     assert panel.shared.value(40) == "260"  # twice sample 130
     assert "tile[40], bank 8: 260, written by warp 1" in panel.shared.tip(panel.shared._cell(2.4 + 1, 8).center())
     assert "lane 8 of warp 1" in panel.lanes.tip(panel.lanes._cell(1, 8).center())

@@ -16,7 +16,7 @@ from gpu_ops.devices.sim.shared import SharedMemory
 INDICES = {"%tid": "threadIdx", "%ctaid": "blockIdx", "%ntid": "blockDim", "%nctaid": "gridDim"}
 FORMS = {"add": "{} + {}", "sub": "{} - {}", "mul.lo": "{} * {}", "mad.lo": "{} * {} + {}"}
 TYPES = {"float": "<f4", "double": "<f8", "int": "<i4", "unsigned": "<u4", "float2": "<f4", "float4": "<f4"}
-TYPES |= {"short": "<i2", "half": "<f2", "__half": "<f2", "char": "|i1"}
+TYPES |= {"short": "<i2", "half": "<f2", "__half": "<f2", "char": "|u1"}
 _SHARED = re.compile(
     r"__shared__\s+(?:__align__\(\w+\)\s+)?(?:volatile\s+)?(?:unsigned\s+(?=char|int|short))?(\w+)\s+(\w+)"
 )
