@@ -98,15 +98,9 @@ def test_another_block_and_another_order_are_asked_for(qtbot, window, engine, or
     qtbot.waitUntil(lambda: len(asked(engine)) == 3)
     assert asked(engine)[-1].other
     assert asked(engine)[-1].place == (0, 0, 0)
-
-
-def test_another_variant_is_asked_for_from_its_middle(qtbot, window, engine, ordered) -> None:
-    panel = open_panel(qtbot, window, engine, ordered)
-    panel.choice.axes[0].setValue(0)
-    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     window.context.xray.choose("naive")
     qtbot.waitUntil(lambda: asked(engine)[-1].pick.variant == "naive")
-    assert asked(engine)[-1].place is None
+    assert (asked(engine)[-1].place, asked(engine)[-1].other) == (None, False)
 
 
 def test_a_failure_is_told_and_can_be_tried_again(qtbot, window, engine) -> None:
@@ -176,6 +170,13 @@ def test_lanes_registers_and_memory_are_those_of_the_step(qtbot, window, engine,
     assert panel.lanes.lane == 3
     QTest.keyClick(panel.lanes, Qt.Key.Key_Down)
     assert panel.lanes.lane == 35
+    view = panel.output.views[0]
+    assert view.tip(QPointF(1, 1)) == "out[90]: nothing is written yet"
+    panel.bar.go_to(panel.bar.slider.maximum())
+    assert view.tip(QPointF(1, 1)).startswith("out[90]: ") and "nothing" not in view.tip(QPointF(1, 1))
+    narrow = panel.shared.minimumWidth()
+    panel.values.setChecked(True)
+    assert panel.shared.minimumWidth() > 2 * narrow
 
 
 def test_both_orders_of_a_race_stand_next_to_each_other(qtbot, window, engine, racy) -> None:
@@ -245,12 +246,3 @@ def test_a_part_of_an_image_fills_in() -> None:
     written.go_to(2)
     assert list(written.places(written.changed)) == [(1, 0)]
     assert written.element(1, 0) == ("y[2][2]", 2.0)
-
-
-def test_hovering_an_output_tells_the_element(qtbot, window, engine, ordered) -> None:
-    panel = open_panel(qtbot, window, engine, ordered)
-    panel.bar.go_to(panel.bar.slider.maximum())
-    view = panel.output.views[0]
-    assert view.tip(QPointF(1, 1)).startswith("out[90]: ")
-    panel.bar.go_to(0)
-    assert view.tip(QPointF(1, 1)) == "out[90]: nothing is written yet"

@@ -34,8 +34,13 @@ class Banks(NamedTuple):
 
     @property
     def most(self) -> int:
-        """The distinct words of the bank that has most: the passes that the access takes, for words of 4 bytes."""
+        """The distinct words of the bank that has most; for words of 4 bytes the passes that the access takes."""
         return max(map(len, self.words))
+
+    @property
+    def least(self) -> int:
+        """What `most` would be if the same words were spread evenly over the banks."""
+        return -(-sum(map(len, self.words)) // BANKS)
 
 
 class BlockReader:
@@ -178,13 +183,15 @@ class BlockReader:
         verb = {"reads": _tr("reads"), "writes": _tr("writes")}.get(access.verb, _tr("changes"))
         if access.space == "shared":
             banks, name = self.banks(step), self.array_at(int(access.addresses[0]))[0]
-            if banks is None or access.nbytes > WORD:
+            if banks is None:
                 return _tr("It {verb} {name}.").format(verb=verb, name=name)
-            if banks.most == 1:
-                return _tr("It {verb} {name}: no two words in one bank.").format(verb=verb, name=name)
-            return _tr("It {verb} {name} in {most} passes: a bank has {most} different words.").format(
-                verb=verb, name=name, most=banks.most
-            )
+            if banks.most > banks.least:
+                text = _tr("It {verb} {name}: a bank has {most} different words, {least} if they were spread evenly.")
+            elif banks.most > 1:
+                text = _tr("It {verb} {name}: {most} words of each bank, without a conflict.")
+            else:
+                text = _tr("It {verb} {name}: no two words in one bank.")
+            return text.format(verb=verb, name=name, most=banks.most, least=banks.least)
         sectors = len(np.unique(access.addresses // 32))
         return _tr("It {verb} {name}: {count} sectors of 32 bytes.").format(
             verb=verb, name=access.name or _tr("global memory"), count=sectors

@@ -14,7 +14,7 @@ from gpu_ops.devices.sim.block_run.run import BlockRun, Buffer
 
 
 class OutputPage(QWidget):
-    """One array that the block writes, chosen among them; next to it the same one after all steps of the other order."""
+    """One array that the block writes, and next to it the same one after all steps of the other order."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

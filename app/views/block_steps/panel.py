@@ -6,6 +6,7 @@ from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QCheckBox,
     QPushButton,
     QRadioButton,
     QScrollArea,
@@ -16,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from app.base.nesting import bounded
 from app.base.theme import colours_of, inked
+from app.base.tips import set_tip
 from app.controllers.kernels.block_run import BlockRunController
 from app.models.xray.block_reader import BlockReader
 from app.views.block_steps.block_choice import BlockChoice
@@ -45,7 +47,7 @@ class BlockStepsPanel(QWidget):
 
     def __init__(self, controller: BlockRunController, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("block")
+        self.setObjectName("blockStepsPanel")
         self._controller = controller
         self._shown: BlockAnswer | None = None
         self.reader: BlockReader | None = None
@@ -85,6 +87,10 @@ class BlockStepsPanel(QWidget):
         self.tabs.addTab(self.registers, self.tr("Registers"))
         self.tabs.addTab(self.output, self.tr("Output"))
         self.tabs.setDocumentMode(True)
+        self.values = named(QCheckBox(self.tr("Values"), self), "block.values")
+        set_tip(self.values, self.tr("Make the words of shared memory wide enough for their values"))
+        self.values.toggled.connect(self.shared.show_values)
+        self.tabs.setCornerWidget(self.values)
         self.sides = QSplitter(Qt.Orientation.Vertical, self)
         self.sides.addWidget(_scrolled(self.lanes))
         self.sides.addWidget(self.tabs)

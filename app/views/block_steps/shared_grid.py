@@ -14,8 +14,8 @@ from app.base.theme import mix
 from app.models.xray.block_reader import BANKS, WORD, Banks
 from app.views.block_steps.cells import CellsView
 
-CELL, LEAST = 5.6, 4.0
-"""The usual and the least width of a word, in letters."""
+LEAST, VALUE, MOST = 1.75, 5.2, 6.5
+"""Letters across for a word: the least, with its value, the most."""
 NAME = 7
 """Letters for the index of a row's first word."""
 HEAD = 2.4
@@ -32,10 +32,17 @@ class SharedGrid(CellsView):
         super().__init__("block.shared", "", parent)
         self.setAccessibleName(self.tr("Shared memory"))
         self.banks: Banks | None = None
+        self._values = False
         self._words = np.zeros(0, np.uint32)
         self._written = np.zeros(0, np.bool_)
         self._writers = np.zeros(0, np.int32)
         self._changed: set[int] = set()
+
+    def show_values(self, on: bool) -> None:
+        """Make words wide enough for their values, or let all banks fit where there is little space."""
+        self._values = on
+        self.setMinimumSize(self.minimumSizeHint())
+        self.update()
 
     def prepare(self) -> None:
         if self.reader is not None:
@@ -54,12 +61,12 @@ class SharedGrid(CellsView):
         return min(-(-last // (WORD * BANKS)), MOST_ROWS)
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        width = (NAME + BANKS * LEAST) * self.letter
+        width = (NAME + BANKS * (VALUE if self._values else LEAST)) * self.letter
         return QSize(round(width), round((self.rows + HEAD + 0.2) * self.row_height))
 
     def _cell(self, row: float, bank: int) -> QRectF:
         size = (self.width() - NAME * self.letter) / BANKS
-        size = min(max(size, LEAST * self.letter), CELL * self.letter)
+        size = min(max(size, LEAST * self.letter), MOST * self.letter)
         return QRectF(NAME * self.letter + bank * size, row * self.row_height, size, self.row_height)
 
     def paint(self, painter: QPainter) -> None:
@@ -95,13 +102,13 @@ class SharedGrid(CellsView):
     def _paint_bank(self, painter: QPainter, bank: int, words: int) -> None:
         colours, text = self.colours, self.text
         rect = self._cell(1, bank).adjusted(1, 1, -1, -1)
-        if words > 1:
+        if self.banks is not None and words > self.banks.least:
             base = self.base
             self.box(painter, rect, colours.error.colour, mix(base, colours.error.colour, 0.2), 2.0)
         else:
             self.box(painter, rect, colours.muted, Qt.BrushStyle.NoBrush)
         painter.setPen(text)
-        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, str(words))
+        painter.drawText(rect, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextDontClip, str(words))
 
     def _paint_word(self, painter: QPainter, word: int, rect: QRectF, used: set[int]) -> None:
         text, colours = self.text, self.colours
@@ -121,7 +128,7 @@ class SharedGrid(CellsView):
     def _paint_value(self, painter: QPainter, word: int, rect: QRectF) -> None:
         """Draw a word's value with as many digits as fit; a number of 8 bytes across its two words."""
         value = self._value(word)
-        if value is None:
+        if value is None or rect.width() < (VALUE - 1.2) * self.letter:
             return
         wide = QRectF(rect)
         if isinstance(value, float) and self._itemsize(word) == 2 * WORD and (word + 1) % BANKS:
