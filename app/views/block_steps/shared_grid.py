@@ -80,9 +80,11 @@ class SharedGrid(CellsView):
                 Qt.AlignmentFlag.AlignVCenter,
                 head,
             )
+        every = 1 if self._cell(0, 0).width() > painter.fontMetrics().horizontalAdvance("00 ") else 4
         for bank in range(BANKS):
             painter.setPen(colours.muted)
-            painter.drawText(self._cell(0, bank), centre, str(bank))
+            if bank % every == 0:
+                painter.drawText(self._cell(0, bank), centre | Qt.TextFlag.TextDontClip, str(bank))
             if self.banks is not None and self.banks.words[bank]:
                 self._paint_bank(painter, bank, len(self.banks.words[bank]))
         used = {word for words in self.banks.words for word in words} if self.banks is not None else set()
