@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -31,8 +31,6 @@ from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sass.disassembler import machine_code
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.widths import Pieces, access_pieces
-from gpu_ops.devices.sim.block_run.recording import Recording, record_block
-from gpu_ops.devices.sim.block_run.run import BlockRun
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
@@ -61,6 +59,10 @@ from gpu_ops.plan import (
     Sampler,
     Span,
 )
+
+if TYPE_CHECKING:
+    from gpu_ops.devices.sim.block_run.recording import Recording
+    from gpu_ops.devices.sim.block_run.run import BlockRun
 
 DEFAULT_ARCHITECTURE = "sm_75"
 _OPTIONS_OF: Mapping[How, Mapping[str, Any]] = {
@@ -319,6 +321,8 @@ class SimDevice:
 
     def record_block(self, launch: Launch, recording: Recording) -> BlockRun:
         """One block of a launch, step by step. Raises KernelError; see `gpu_ops.devices.sim.block_run.recording`."""
+        from gpu_ops.devices.sim.block_run.recording import record_block  # only its panel needs it
+
         check_launch(launch, launch.kernel.entry, self.limits)
         kernel: SimKernel = launch.kernel
         _set_constants(launch)
