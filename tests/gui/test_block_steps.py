@@ -231,6 +231,15 @@ def test_the_words_of_each_bank_are_counted(ordered: BlockSteps, stride: int, pa
     assert sum(map(len, banks.words)) == (32 if stride else 1)
 
 
+def test_each_access_of_a_step_has_its_own_banks(ordered: BlockSteps) -> None:
+    log = AccessLog()
+    for stride in (32, 1):
+        log.note(1, Access("shared", "reads", 4, "", np.arange(32), np.arange(32, dtype=np.int64) * 4 * stride % 384))
+    first, second = BlockReader(replace(ordered.run, accesses=log.accesses(ordered.run.steps))).sentences(1)[-2:]
+    assert first == "It reads tile: a bank has 3 different words, 1 if they were spread evenly."
+    assert second == "It reads tile: no two words in one bank."
+
+
 def test_a_part_of_an_image_fills_in() -> None:
     ends, cells = np.array([0, 2, 3]), np.array([12, 13, 22], np.int32)
     values = np.array([1.0, 3.0, 2.0], np.float32).view(np.uint32).astype(np.uint64)

@@ -43,6 +43,15 @@ class Banks(NamedTuple):
         return -(-sum(map(len, self.words)) // BANKS)
 
 
+def banks_of(access: Access) -> Banks:
+    """The banks that an access of one warp to shared memory needs."""
+    each = max(access.nbytes // WORD, 1)
+    first = access.addresses // WORD
+    lanes = dict(zip((access.threads % WARP).tolist(), first.tolist(), strict=True))
+    words = sorted({int(word) + more for word in first for more in range(each)})
+    return Banks(lanes, tuple(tuple(w for w in words if w % BANKS == bank) for bank in range(BANKS)))
+
+
 class BlockReader:
     """Reads a BlockRun. Steps are from 0, before the first, to `steps`."""
 
@@ -103,16 +112,9 @@ class BlockReader:
         return self.run.accesses.at(step) if step else ()
 
     def banks(self, step: int) -> Banks | None:
-        """The last access of a step to shared memory by one warp; None without one."""
-        for access in reversed(self.accesses(step)):
-            if access.space == "shared" and len(access.threads):
-                warp = access.threads // WARP == access.threads[0] // WARP
-                each = max(access.nbytes // WORD, 1)
-                first = access.addresses[warp] // WORD
-                lanes = dict(zip((access.threads[warp] % WARP).tolist(), first.tolist(), strict=True))
-                words = sorted({int(word) + more for word in first for more in range(each)})
-                return Banks(lanes, tuple(tuple(w for w in words if w % BANKS == bank) for bank in range(BANKS)))
-        return None
+        """The last access of a step to shared memory; None without one."""
+        shared = [one for one in self.accesses(step) if one.space == "shared" and len(one.threads)]
+        return banks_of(shared[-1]) if shared else None
 
     def registers_of(self, step: int, lane: int) -> tuple[Array, Array, set[int]]:
         """The bits of all registers of one thread, whether each was set, and the numbers of those that the step set."""
@@ -132,7 +134,7 @@ class BlockReader:
         texts = [self._what(step)]
         if self.parts[step]:
             texts.append(self._parting(step))
-        texts += [text for access in self.accesses(step)[:2] if (text := self._access(access, step))]
+        texts += dict.fromkeys(self._access(access) for access in self.accesses(step)[:2] if len(access.threads))
         for meeting in self.run.meetings:
             if step == meeting.steps[1]:
                 texts.append(
@@ -179,12 +181,10 @@ class BlockReader:
         ]
         return _tr("Its lanes part: {parts}.").format(parts=_tr(", ").join(parts))
 
-    def _access(self, access: Access, step: int) -> str:
+    def _access(self, access: Access) -> str:
         verb = {"reads": _tr("reads"), "writes": _tr("writes")}.get(access.verb, _tr("changes"))
         if access.space == "shared":
-            banks, name = self.banks(step), self.array_at(int(access.addresses[0]))[0]
-            if banks is None:
-                return _tr("It {verb} {name}.").format(verb=verb, name=name)
+            banks, name = banks_of(access), self.array_at(int(access.addresses[0]))[0]
             if banks.most > banks.least:
                 text = _tr("It {verb} {name}: a bank has {most} different words, {least} if they were spread evenly.")
             elif banks.most > 1:
