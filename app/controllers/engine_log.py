@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Slot
 from app.base.worker import Engine
 from app.models.log import Log
 from gpu_ops import step_words
-from gpu_ops.engine.kernel_messages import CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import BlockRequest, CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
 from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
@@ -139,6 +139,15 @@ def _cliffs(request: CliffsRequest) -> str:
     return f"cliffs of {job} on a simulated {request.architecture}; {_array(request.input)}"
 
 
+def _block(request: BlockRequest) -> str:
+    pick = request.pick
+    edited = f", edited {hash_of_edits(pick.edits)}" if pick.edits else ""
+    job = f"{pick.variant}{_values(pick.knobs)}{edited} of {request.filter}{_values(request.params)}"
+    which = f"block {request.place or 'in the middle'} of launch {request.launch or 0}"
+    order = ", also in another order" if request.other else ""
+    return f"{which} of {job}{order} on a simulated {request.architecture}; {_array(request.input)}"
+
+
 def _timelines(request: TimelinesRequest) -> str:
     picks = ", ".join(f"{p.variant} on {p.device}{_values(p.knobs)}" for p in request.picks)
     job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
@@ -186,6 +195,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     RunRequest: _run,
     XRayRequest: _xray,
     CliffsRequest: _cliffs,
+    BlockRequest: _block,
     ContractRequest: lambda r: f"contract of {r.filter} {r.pick.variant}, edited, on {r.pick.device}",
     PredictionRequest: _prediction,
     TimelinesRequest: _timelines,

@@ -254,6 +254,16 @@ VIEW = (
         on=lambda parts: parts.docks.is_open("xray"),
     ),
     ActionSpec(
+        "block_steps",
+        QT_TRANSLATE_NOOP("Actions", "&Block steps"),
+        "view",
+        ("Ctrl+Shift+B",),
+        QT_TRANSLATE_NOOP("Actions", "Follow one block of a kernel step by step: its lanes, barriers, memory, races"),
+        checkable=True,
+        do=lambda parts: parts.docks.toggle("block_steps"),
+        on=lambda parts: parts.docks.is_open("block_steps"),
+    ),
+    ActionSpec(
         "edit_kernel",
         QT_TRANSLATE_NOOP("Actions", "Edit the ker&nel"),
         "view",

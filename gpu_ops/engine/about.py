@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from gpu_ops.engine.kernel_messages import CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import BlockRequest, CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
 from gpu_ops.engine.messages import (
     Answer,
     CancelRequest,
@@ -48,6 +48,8 @@ def activity(request: Request) -> str:
             return f"profiled {request.pick.variant}{beside} of {request.filter}"
         case CliffsRequest():
             return f"looked for cliffs of {request.pick.variant} of {request.filter}"
+        case BlockRequest():
+            return f"recorded a block of {request.pick.variant} of {request.filter}"
         case ContractRequest():
             return f"checked an edited {request.pick.variant} of {request.filter}"
         case PredictionRequest():
@@ -69,7 +71,8 @@ def activity(request: Request) -> str:
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request refers to."""
     if isinstance(
-        request, StepsRequest | RunRequest | XRayRequest | CliffsRequest | PredictionRequest | TimelinesRequest
+        request,
+        StepsRequest | RunRequest | XRayRequest | CliffsRequest | BlockRequest | PredictionRequest | TimelinesRequest,
     ):
         yield from request.input.segments
     elif isinstance(request, TransfersRequest):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from gpu_ops.devices.sim.block_run.compared import BlockSteps
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.types import Pick
@@ -93,6 +94,33 @@ class CliffsAnswer:
 
     job: int
     content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class BlockRequest:
+    """Record one block of a pick's kernel step by step on a simulated GPU of an `architecture`, whatever the pick's
+    device, on the part of the input that is small enough. `launch` is the number of a launch of its plan, `place` the
+    block; None for those that `gpu_ops.explaining.block_steps` chooses. With `other`, also in another order of its
+    warps."""
+
+    job: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    pick: Pick
+    architecture: str
+    launch: int | None = None
+    place: tuple[int, int, int] | None = None
+    other: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class BlockAnswer:
+    """The answer to BlockRequest, with the `text` of the kernel's file."""
+
+    job: int
+    content: BlockSteps
+    text: str
 
 
 @dataclass(frozen=True)

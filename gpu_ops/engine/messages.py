@@ -11,6 +11,8 @@ from typing import Any, Literal
 from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.kernel_messages import (
+    BlockAnswer,
+    BlockRequest,
     CliffsAnswer,
     CliffsRequest,
     ContractAnswer,
@@ -378,11 +380,11 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-OfKernel = XRayRequest | CliffsRequest | ContractRequest | PredictionRequest
+OfKernel = XRayRequest | CliffsRequest | BlockRequest | ContractRequest | PredictionRequest
 Look = OfKernel | TimelinesRequest | TransfersRequest | DoctorRequest
 Job = Read | Look | RunRequest | SaveRequest | FramesRequest
 Request = Job | CancelRequest
 Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
-Seen = XRayAnswer | CliffsAnswer | ContractAnswer | PredictionAnswer
+Seen = XRayAnswer | CliffsAnswer | BlockAnswer | ContractAnswer | PredictionAnswer
 Found = Seen | TimelinesAnswer | TransfersAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Found | Finished | Failed

@@ -7,9 +7,12 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict
 from typing import Any
 
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.engine.edits import limits_of_edits
 from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.kernel_messages import (
+    BlockAnswer,
+    BlockRequest,
     CliffsAnswer,
     CliffsRequest,
     ContractAnswer,
@@ -22,6 +25,7 @@ from gpu_ops.engine.kernel_messages import (
 )
 from gpu_ops.errors import KernelError, KernelscopeError
 from gpu_ops.explaining import comparison
+from gpu_ops.explaining.block_steps.making import Job, block_steps
 from gpu_ops.explaining.cliffs.targets import cliffs_dict, find_cliffs
 from gpu_ops.explaining.prediction.counting import count_launches
 from gpu_ops.explaining.prediction.gpus import Gpu, find_gpu
@@ -170,6 +174,21 @@ def answer_cliffs(channel: JobChannel, request: CliffsRequest) -> None:
     with limits_of_edits(request.pick):
         found = find_cliffs(filter, request.pick, request.params, part, request.architecture)
     channel.send(CliffsAnswer(request.job, cliffs_dict(found)))
+
+
+# A block step by step
+
+
+def answer_block(channel: JobChannel, request: BlockRequest) -> None:
+    """Record a block of the pick. Raises ParamError, KernelError, DeviceError, Cancelled."""
+    part, _ = channel.middle(channel.input(request.input))
+    filter, pick = FILTERS.find(request.filter), request.pick
+    variant = filter.variant(pick.variant)
+    channel.announce(f"recording a block of {named(variant, request.architecture, True)}")
+    job = Job(filter, variant, part, request.params, pick.knobs, request.architecture, pick.edits)
+    with limits_of_edits(pick):
+        found = block_steps(job, request.launch, request.place, request.other)
+    channel.send(BlockAnswer(request.job, found, read_source(found.run.file, pick.edits)))
 
 
 # The contract

@@ -31,8 +31,6 @@ from gpu_ops.task import Task
 from gpu_ops.types import Accesses, Filter, Input, Variant
 
 SCHEMA = "kernelscope-xray/1"
-
-
 BLOCK_LOADS = ("first", "inner", "last")
 
 
@@ -168,13 +166,27 @@ def execute_by_step(
 ) -> tuple[Any, Task, Plan, list[tuple[Any, Execution]]]:
     """Execute a variant's plan on a simulated GPU step by step, so that each has counts of its own. Returns the device,
     the task, the plan and each step with its execution. Raises as `xray` does."""
+    device = SimDevice(architecture, options, assemble=True)
+    session, task, plan = planned(device, filter, variant, input, params, knobs, edits)
+    return session, task, plan, [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
+
+
+def planned(
+    device: SimDevice,
+    filter: Filter,
+    variant: Variant,
+    input: Input,
+    params: Values,
+    knobs: Values,
+    edits: Mapping[str, str] | None,
+) -> tuple[SimDevice, Task, Plan]:
+    """A variant's plan on a session of a simulated GPU. Raises as `xray` does."""
     if not variant.kernels:
         kernels = ", ".join(v.id for v in filter.variants if v.kernels)
         raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
-    session = SimDevice(architecture, options, assemble=True).session(edits or {})
+    session = device.session(edits or {})
     task = _task(filter, variant, input, params, knobs, session.limits)
-    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
-    return session, task, plan, [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
+    return session, task, make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
 
 
 def _predicted(variant: Variant, task: Task, rule: Rule) -> dict[str, int]:

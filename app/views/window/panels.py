@@ -17,6 +17,7 @@ from app.views.window.dock_sizes import DefaultSize
 from app.views.window.panel_spec import DockSpec, PanelSpec
 
 if TYPE_CHECKING:
+    from app.views.block_steps.panel import BlockStepsPanel
     from app.views.lessons.panel import LessonPanel
     from app.views.own_kernel.panel import OwnKernelPanel
     from app.views.sweep.panel import SweepPanel
@@ -76,6 +77,15 @@ def _xray(context: Context, parent: QWidget) -> XRayPanel:
     return panel
 
 
+def _block_steps(context: Context, parent: QWidget) -> BlockStepsPanel:
+    from app.controllers.kernels.block_run import BlockRunController
+    from app.views.block_steps.panel import BlockStepsPanel
+
+    panel = BlockStepsPanel(controller := BlockRunController(context.controller, context.xray), parent)
+    controller.setParent(panel)  # a floating panel is hidden after the window's other parts are gone
+    return panel
+
+
 def _own_kernel(context: Context, parent: QWidget) -> OwnKernelPanel:
     from app.views.own_kernel.panel import OwnKernelPanel
 
@@ -110,6 +120,14 @@ DOCKS = (
     ),
     DockSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), _RIGHT, DefaultSize(76, 0.32), behind="timing", shown=False),
     DockSpec(
+        "block_steps",
+        QT_TRANSLATE_NOOP("Panels", "Block steps"),
+        _RIGHT,
+        DefaultSize(76, 0.32),
+        behind="timing",
+        shown=False,
+    ),
+    DockSpec(
         "own_kernel",
         QT_TRANSLATE_NOOP("Panels", "Own kernel"),
         _RIGHT,
@@ -125,10 +143,24 @@ SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _swee
 TIMELINE = PanelSpec("timeline", QT_TRANSLATE_NOOP("Panels", "Timeline"), "timing", _timeline, lazy=True)
 LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
 XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
+BLOCK_STEPS = PanelSpec(
+    "block_steps", QT_TRANSLATE_NOOP("Panels", "Block steps"), "block_steps", _block_steps, lazy=True
+)
 OWN_KERNEL = PanelSpec("own_kernel", QT_TRANSLATE_NOOP("Panels", "Own kernel"), "own_kernel", _own_kernel, lazy=True)
 LESSONS = PanelSpec("lessons", QT_TRANSLATE_NOOP("Panels", "Lessons"), "lessons", _lessons, lazy=True)
 
-PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LESSONS, LADDER, TABLE, SWEEP, TIMELINE, LEVELS, XRAY, OWN_KERNEL)
+PANELS: tuple[PanelSpec[Any], ...] = (
+    EXPERIMENT,
+    LESSONS,
+    LADDER,
+    TABLE,
+    SWEEP,
+    TIMELINE,
+    LEVELS,
+    XRAY,
+    BLOCK_STEPS,
+    OWN_KERNEL,
+)
 """Panels that share a place are in the order of their tabs."""
-ENLARGEABLE: tuple[PanelSpec[Any], ...] = (LADDER, TABLE, SWEEP, TIMELINE, XRAY)
+ENLARGEABLE: tuple[PanelSpec[Any], ...] = (LADDER, TABLE, SWEEP, TIMELINE, XRAY, BLOCK_STEPS)
 """Panels that can be shown alone on the whole screen."""

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import ModuleType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -59,6 +59,10 @@ from gpu_ops.plan import (
     Sampler,
     Span,
 )
+
+if TYPE_CHECKING:
+    from gpu_ops.devices.sim.block_run.recording import Recording
+    from gpu_ops.devices.sim.block_run.run import BlockRun
 
 DEFAULT_ARCHITECTURE = "sm_75"
 _OPTIONS_OF: Mapping[How, Mapping[str, Any]] = {
@@ -315,12 +319,19 @@ class SimDevice:
             return allocation.kind
         return "pinned" if self._memory.is_pinned(array) else "pageable"
 
+    def record_block(self, launch: Launch, recording: Recording) -> BlockRun:
+        """One block of a launch, step by step. Raises KernelError; see `gpu_ops.devices.sim.block_run.recording`."""
+        from gpu_ops.devices.sim.block_run.recording import record_block  # only its panel needs it
+
+        check_launch(launch, launch.kernel.entry, self.limits)
+        kernel: SimKernel = launch.kernel
+        _set_constants(launch)
+        loaded = load_kernel(kernel.compiled, kernel.name, kernel.edits, by_line=True)
+        return record_block(launch, loaded, self._memory, kernel.variables, kernel.edits, recording)
+
     def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel
-        for symbol, value in launch.constants.items():
-            region = kernel.variables[symbol]
-            data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
-            region.data[: len(data)] = data
+        _set_constants(launch)
         pieces = kernel.pieces if options.machine_code and options.counters != "off" else None
         sass = kernel.sass if options.costs and options.counters != "off" else ()
         return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, pieces, sass)
@@ -343,6 +354,13 @@ class SimDevice:
 
     def synchronize(self) -> None:
         """Launches are done when they return."""
+
+
+def _set_constants(launch: Launch) -> None:
+    """Copy a launch's constants to its module's variables."""
+    for symbol, value in launch.constants.items():
+        data = np.ascontiguousarray(value).view(np.uint8).reshape(-1)
+        launch.kernel.variables[symbol].data[: len(data)] = data
 
 
 def _orders(plan: Plan) -> tuple[How, ...]:

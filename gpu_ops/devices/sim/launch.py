@@ -97,13 +97,13 @@ def run_launch(
     """
     findings = Findings(loaded.entry.name)
     _check_local(loaded)
-    params, regions = _pack(launch, loaded, memory)
+    params, regions = pack(launch, loaded, memory)
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
     code, cluster = loaded.code, _cluster(launch, loaded.code)
     if code.cooperative:
         _check_resident(launch, loaded, shared_bytes)
         variables = {**variables, WORKSPACE: memory.region(memory.zeros(WORKSPACE_BYTES), "the grid's barrier")}
-    table = _table(loaded, memory, regions, variables, options)
+    table = table_of(loaded, memory, regions, variables, options)
     symbols = {name: region.low for name, region in variables.items()}
     launch_data = LaunchData(params, symbols, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
@@ -114,7 +114,7 @@ def run_launch(
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
     for part in _batches(launch, shared_bytes, loaded, options):
         layout = BatchLayout(launch.grid, launch.block, part.first, part.blocks, cluster)
-        shared = _shared(layout, loaded, shared_bytes, findings, part.checks)
+        shared = shared_memory(layout, loaded, shared_bytes, findings, part.checks)
         counting = counters if part.weight else None
         if counting is not None:
             counting.weight = part.weight
@@ -132,7 +132,7 @@ def run_launch(
     return findings
 
 
-def _table(
+def table_of(
     loaded: LoadedKernel, memory: Memory, regions: list[Region], variables: Mapping[str, Region], options: Options
 ) -> Table:
     """All memory that a launch may reach, prepared for checks."""
@@ -183,7 +183,9 @@ def _recorder(
     return Recorder(options.tracing, source, table, tuple(variables.values()), _names(loaded))
 
 
-def _shared(layout: BatchLayout, loaded: LoadedKernel, nbytes: int, findings: Findings, checks: bool) -> SharedMemory:
+def shared_memory(
+    layout: BatchLayout, loaded: LoadedKernel, nbytes: int, findings: Findings, checks: bool
+) -> SharedMemory:
     """The shared memory of a batch, with that of the system behind it where the kernel uses it."""
     system = nbytes if loaded.code.reserved else None
     visible = nbytes if system is None else reserved_from(nbytes) + RESERVED_BYTES
@@ -322,7 +324,7 @@ def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel, o
     return max(1, each)
 
 
-def _pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, list[Region]]:
+def pack(launch: Launch, loaded: LoadedKernel, memory: Memory) -> tuple[Array, list[Region]]:
     """Parameter bytes, and the memory they point to."""
     params = np.zeros(max(loaded.param_bytes, 1), np.uint8)
     regions: list[Region] = []

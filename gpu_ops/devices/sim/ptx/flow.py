@@ -62,7 +62,7 @@ def blocks_of(flat: Flat) -> list[Block]:
     (blocks, labels), waiting = _cut(_single(flat.body), choices)
     for block, names in waiting:
         block.targets = tuple(n if isinstance(n, int) else labels[n] for n in names)
-    _liveness(blocks)
+    set_liveness(blocks)
     return blocks
 
 
@@ -176,7 +176,7 @@ def results(line: Instruction) -> tuple[Operand, ...]:
     return line.args[:1]
 
 
-def _liveness(blocks: list[Block]) -> None:
+def set_liveness(blocks: list[Block]) -> None:
     """Set the uses, definitions and live registers of each block; special registers do not count."""
     for block in blocks:
         uses: set[str] = set()

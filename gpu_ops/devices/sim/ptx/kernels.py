@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from gpu_ops.devices.compiler import Compiled, Entry
 from gpu_ops.devices.kernel_source import base_name, read_source
+from gpu_ops.devices.sim.block_run.statements import StatementEmitter, cut_at_lines
 from gpu_ops.devices.sim.ptx.emit import Code, Emitter
 from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
 from gpu_ops.devices.sim.ptx.inline import Flat, flatten, function_addresses
@@ -19,7 +20,7 @@ from gpu_ops.devices.sim.ptx.reach import reached
 from gpu_ops.devices.sim.ptx.reader import parse
 
 _KEPT = 256
-_LOADED: OrderedDict[tuple[str, str], LoadedKernel] = OrderedDict()
+_LOADED: OrderedDict[tuple[str, str, bool], LoadedKernel] = OrderedDict()
 _PROGRAMS: OrderedDict[str, Program] = OrderedDict()
 
 
@@ -45,19 +46,21 @@ class LoadedKernel:
     seconds: float
 
 
-def load_kernel(compiled: Compiled, name: str, edits: Mapping[str, str] | None = None) -> LoadedKernel:
-    """The kernel of a compilation. Raises KernelError for an instruction that is not simulated, with its name and
-    line."""
-    key = (compiled.key, name)
+def load_kernel(
+    compiled: Compiled, name: str, edits: Mapping[str, str] | None = None, by_line: bool = False
+) -> LoadedKernel:
+    """The kernel of a compilation; `by_line`: in blocks that each belong to one line of its source. Raises KernelError
+    for an instruction that is not simulated, with its name and line."""
+    key = (compiled.key, name, by_line)
     if key not in _LOADED:
-        _LOADED[key] = _load(compiled, name, edits)
+        _LOADED[key] = _load(compiled, name, edits, by_line)
         while len(_LOADED) > _KEPT:
             _LOADED.popitem(last=False)
     _LOADED.move_to_end(key)
     return _LOADED[key]
 
 
-def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> LoadedKernel:
+def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None, by_line: bool) -> LoadedKernel:
     entry = compiled.entry(name)
     start = time.perf_counter()
     if compiled.key not in _PROGRAMS:
@@ -66,12 +69,14 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None) -> Loa
             _PROGRAMS.popitem(last=False)
     program = _PROGRAMS[compiled.key]
     flat = flatten(program, entry.symbol)
-    blocks = blocks_of(flat)
+    blocks, emitter = blocks_of(flat), Emitter
+    if by_line:
+        blocks, emitter = cut_at_lines(blocks, compiled.source), StatementEmitter
     params, param_bytes = _layout(list(flat.params), 0)
     local, local_bytes = _layout(list(flat.locals), 0)
     shared, static_bytes = _shared(program, flat)
     addresses = {**function_addresses(program), **params, **local, **{n: first for n, first, _ in shared}}
-    code = Emitter(flat, blocks, addresses).code()
+    code = emitter(flat, blocks, addresses).code()
     offsets = tuple(params[v.name] for v in flat.params)
     names = _param_names(read_source(compiled.source, edits), name, len(offsets))
     seconds = time.perf_counter() - start

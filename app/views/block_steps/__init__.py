@@ -1,0 +1,1 @@
+"""The panel that shows one block step by step."""

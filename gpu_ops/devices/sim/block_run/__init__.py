@@ -1,0 +1,1 @@
+"""Runs one block of a launch step by step, and records every step."""

@@ -1,0 +1,1 @@
+"""One block of a kernel, step by step."""
