@@ -71,6 +71,10 @@ def test_a_launch_is_counted_and_its_faults_are_at_their_lines(qtbot: QtBot, pan
     launch(qtbot, panel)
     assert "with faults" in panel.state.text() and panel.tabs.currentIndex() == SOURCE
     assert "shift.cu:7: read-after-write hazard" in panel.report.toPlainText()
+    for kind in ("mend", "shipped"):
+        panel.report.anchorClicked.emit(QUrl(f"#{kind}-read-after-write%20hazard"))
+    assert "Put __syncthreads()" in panel.report.toPlainText() and panel.tabs.currentWidget() is panel.example
+    assert panel.example.source.textCursor().block().text().strip() == "__syncthreads();"
     panel.form.defines.setText("BARRIER=__syncthreads();")
     launch(qtbot, panel)
     assert panel.state.text() == "The kernel ran." and "hazard" not in panel.report.toPlainText()
