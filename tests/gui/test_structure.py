@@ -147,6 +147,7 @@ WORDS = {
             *("app/views/xray/text.py", "app/views/own_kernel/arrays_view.py"),
         ),
     ),
+    "rule": ("a field of a sentence", ("app/views/xray/text.py",)),
     "signal": ("a kind", ("app/views/results/view_table.py",)),
     "spectra": ("a view", ("app/views/results/view_table.py",)),
     "spectrum": ("a kind", ("app/views/results/view_table.py",)),
