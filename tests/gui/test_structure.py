@@ -134,7 +134,7 @@ WORDS = {
             *("app/models/files/session_view.py", "app/views/results/pager.py", "app/views/results/region_table.py"),
         ),
     ),
-    "rule": ("what becomes of NaN when a file is read", ("app/models/experiment/experiment_text.py",)),
+    "rule": ("of NaN in a file; of a sentence", ("app/models/experiment/experiment_text.py", "app/views/xray/text.py")),
     "shape": (
         "that of an array, in tables; of the step crop",
         (
@@ -147,7 +147,6 @@ WORDS = {
             *("app/views/xray/text.py", "app/views/own_kernel/arrays_view.py"),
         ),
     ),
-    "rule": ("a field of a sentence", ("app/views/xray/text.py",)),
     "signal": ("a kind", ("app/views/results/view_table.py",)),
     "spectra": ("a view", ("app/views/results/view_table.py",)),
     "spectrum": ("a kind", ("app/views/results/view_table.py",)),
