@@ -22,7 +22,7 @@ def in_fields(sentence: str) -> str:
     """A message that names options of the command line, with the form's fields in their place."""
     fields = {"--kernel": _tr("Kernel"), "--include": _tr("Header folders"), "--arg ": _tr("The argument ")}
     fields |= {"--cluster": _tr("the field Cluster")}
-    fields |= {"; --arg gives": _tr("; the form gives"), "--define": _tr("Macros")}
+    fields |= {"; --arg gives": _tr("; the form gives"), "--define": _tr("Macros"), "--symbol ": _tr("The variable ")}
     for option in sorted(fields, key=len, reverse=True):
         sentence = sentence.replace(option, fields[option])
     return sentence
@@ -64,6 +64,7 @@ def request_of(
         shared_bytes=int(shared),
         cluster=extents(fields.cluster.strip(), "Cluster") if fields.cluster.strip() else None,
         defines=pairs(fields.defines, "Macros", "1"),
+        symbols=pairs(_beside(fields, fields.symbols), _tr("Variables")),
         device=SIM if is_simulated(fields.device) else fields.device,
         architecture=architecture,
         given=given,
@@ -78,6 +79,7 @@ def command_of(fields: LaunchFields, architecture: str, files: Mapping[str, str]
     parts += ["--cluster", fields.cluster] if fields.cluster.strip() else []
     parts += ["--shared", fields.shared] if fields.shared.strip() not in ("", "0") else []
     parts += _each("--arg", [files.get(text, text) for text in _placed(fields)])
+    parts += _each("--symbol", _beside(fields, fields.symbols))
     parts += _each("--include", fields.folders) + _each("--define", fields.defines)
     where = ["--gpu", architecture] if is_simulated(fields.device) else ["--device", fields.device]
     return joined([*parts, *where])
@@ -86,6 +88,15 @@ def command_of(fields: LaunchFields, architecture: str, files: Mapping[str, str]
 def _placed(fields: LaunchFields) -> tuple[str, ...]:
     """The arguments, in which files are those of the kernel file's folder."""
     return tuple(os.path.join(fields.folder, text) if text.endswith(".npy") else text for text in fields.arguments)
+
+
+def _beside(fields: LaunchFields, symbols: Sequence[str]) -> tuple[str, ...]:
+    """The same of NAME=VALUE of variables."""
+    parts = (text.partition("=") for text in symbols)
+    return tuple(
+        f"{name}{sign}{os.path.join(fields.folder, value) if value.endswith('.npy') else value}"
+        for name, sign, value in parts
+    )
 
 
 def _each(flag: str, texts: Sequence[str]) -> list[str]:

@@ -201,6 +201,38 @@ def test_an_array_is_saved_and_opened_as_the_input(
     assert [(Path(path).name, title) for path, title in opened] == [("out.npy", "out after shift.cu")]
 
 
+def test_variables_of_the_file_are_fields_outputs_and_saved(
+    qtbot: QtBot, panel: OwnKernelPanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, target = tmp_path / "sums.cu", tmp_path / "sums.npy"
+    path.write_text(
+        "__constant__ float taps[4];\n__device__ float sums[4];\n"
+        "__global__ void k(const float* x) { sums[threadIdx.x] = x[threadIdx.x] * taps[threadIdx.x]; }\n"
+    )
+    np.save(tmp_path / "taps.npy", np.array([1, 2, 3, 4], np.float32))
+    panel._controller.open(str(path))
+    panel.form.grid.setText("1")
+    panel.form.block.setText("4")
+    panel.form.rows[0].contents.setCurrentText("ones")
+    panel.form.symbols.setText("taps=float32:2")
+    launch(qtbot, panel)
+    assert "sums" not in panel._controller.arrays, panel.state.text()
+    panel.form.symbols.setText("taps=taps.npy sums=empty:float32:4")
+    launch(qtbot, panel)
+    found = panel._controller.array("sums")
+    assert found is not None and found.tolist() == [1, 2, 3, 4], panel.state.text()
+    panel.tabs.setCurrentIndex(ARRAYS)
+    assert panel.arrays.name == "sums", "the one that the kernel changed"
+    monkeypatch.setattr(panel._files, "ask_target", lambda *about: str(target))
+    qtbot.mouseClick(panel.arrays.save_button, Qt.MouseButton.LeftButton)
+    np.testing.assert_array_equal(np.load(target), found)
+    words = shlex.split(panel._controller.command({}))
+    assert words[words.index("--symbol") + 1] == f"taps={tmp_path / 'taps.npy'}" and words.count("--symbol") == 2
+    panel.form.symbols.setText("taps")
+    launch(qtbot, panel)
+    assert panel.state.text().startswith("Variables taps is no NAME=VALUE")
+
+
 def test_a_drawing_keeps_the_extremes_and_is_small(qtbot: QtBot, panel: OwnKernelPanel) -> None:
     view, values = panel.arrays, np.zeros(1_000_003, np.float32)
     values[[7, 500_001]] = 5, -3

@@ -67,6 +67,14 @@ class LaunchForm(QWidget):
         self.defines = self._field(
             "own.defines", self.tr("Macros"), self.tr("Macros of the compilation, such as N=4 TILE=16")
         )
+        self.symbols = self._field(
+            "own.symbols",
+            self.tr("Variables"),
+            self.tr(
+                "Contents of __constant__ and __device__ variables, with blanks between them: "
+                "taps=random:float32:17 sums=empty:float32:64. Arrays shows __device__ variables after the launch"
+            ),
+        )
         self._arguments = in_column()
         in_column(*self._lines(), 1, on=self)
         self.kernel.currentTextChanged.connect(self._choose)
@@ -82,6 +90,7 @@ class LaunchForm(QWidget):
             self.block: self.tr("Threads"),
             self.cluster: self.tr("Cluster"),
             self.shared: self.tr("Shared bytes"),
+            self.symbols: self.tr("Variables"),
             self.includes: self.tr("Header folders"),
             self.defines: self.tr("Macros"),
         }
@@ -90,6 +99,7 @@ class LaunchForm(QWidget):
             in_row((below[self.kernel], 2), (below[self.device], 1)),
             in_row(*((below[field], 1) for field in (self.grid, self.block, self.cluster, self.shared))),
             self._arguments,
+            below[self.symbols],
             in_row((below[self.includes], 1), (below[self.defines], 1)),
         )
 
@@ -118,6 +128,7 @@ class LaunchForm(QWidget):
             (self.block, fields.block),
             (self.cluster, fields.cluster),
             (self.shared, fields.shared),
+            (self.symbols, " ".join(fields.symbols)),
             (self.includes, "; ".join(fields.includes)),
             (self.defines, " ".join(fields.defines)),
         ):
@@ -183,6 +194,7 @@ class LaunchForm(QWidget):
             cluster=self.cluster.text(),
             shared=self.shared.text(),
             arguments=tuple(row.text for row in self.rows),
+            symbols=tuple(self.symbols.text().split()),
             includes=tuple(part.strip() for part in self.includes.text().split(";") if part.strip()),
             defines=tuple(self.defines.text().split()),
             device=str(self.device.currentData()),

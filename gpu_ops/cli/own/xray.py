@@ -50,7 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--shared", type=int, default=0, metavar="BYTES", help="dynamic shared memory (default 0)")
     what.add_argument("--arg", action="append", default=[], metavar="[NAME=]VALUE", help=f"the next argument: {FORMS}")
     what.add_argument(
-        "--symbol", action="append", default=[], metavar="NAME=VALUE", help="the content of a __constant__ variable"
+        "--symbol",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="the content of a __constant__ or __device__ variable",
     )
     what.add_argument("--include", action="append", default=[], metavar="DIR", help="a folder with headers")
     what.add_argument("--define", action="append", default=[], metavar="NAME=VALUE", help="a macro")
