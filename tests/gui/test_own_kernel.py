@@ -201,6 +201,14 @@ def test_an_array_is_saved_and_opened_as_the_input(
     assert [(Path(path).name, title) for path, title in opened] == [("out.npy", "out after shift.cu")]
 
 
+def test_a_kernel_that_stops_says_why_and_how_to_mend_it(qtbot: QtBot, panel: OwnKernelPanel) -> None:
+    panel.form.defines.setText("BARRIER=assert(n<0);")
+    launch(qtbot, panel)
+    reason, finding, advice = panel.state.text().split("\n")
+    assert "shift.cu:6: assertion failed" in reason and "shift.cu:6: assertion failed" in finding
+    assert advice.startswith("Print the values of the condition")
+
+
 def test_variables_of_the_file_are_fields_outputs_and_saved(
     qtbot: QtBot, panel: OwnKernelPanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

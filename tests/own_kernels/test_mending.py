@@ -15,11 +15,14 @@ from gpu_ops.devices.kernel_source import header_files, read_source
 from gpu_ops.devices.sim.findings import WITHIN
 from gpu_ops.devices.sim.races import BETWEEN, GLOBAL, UNFENCED
 from gpu_ops.devices.sim.scheduling.waiting import VAIN
+from gpu_ops.engine.xrays import broken
+from gpu_ops.errors import KernelError
 from gpu_ops.explaining.sentences import VARIANT_RULES
 from gpu_ops.explaining.xray import xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.own_kernels.checking import SAMPLES, Check, report_of
 from gpu_ops.own_kernels.mending import COSTS, FAULTS, Example, advice_on, kinds_of, mending
+from gpu_ops.plan import Finding
 
 SIMULATOR = Path(__file__).parents[2] / "gpu_ops" / "devices" / "sim"
 ORDERS = ("read-after-write", "write-after-read", "write-after-write", "atomic-after-read", "read-after-atomic")
@@ -136,6 +139,16 @@ def test_xray_of_a_filter_and_of_a_kernel_that_stops_say_it_too(
     file.write_text(shipped.replace("__syncthreads();", "if (threadIdx.x < 40) __syncthreads(); else assert(0);"))
     assert main(job) == 3
     assert "assertion failed: Print the values" in capsys.readouterr().out
+
+
+def test_a_kernel_that_stops_is_answered_with_advice() -> None:
+    error = KernelError("mine.cu:4: the kernel took more than 6 s.")
+    place = ("k", "mine.cu", 4, (), 1, (0, 0, 0), (0, 0, 0), "the kernel turns in line 4")
+    error.findings = (Finding("out of bounds", "error", *place), Finding("not ended", "error", *place))
+    answer = broken(error)
+    assert answer["broken"].startswith("mine.cu:4: the kernel took more than 6 s. Let every round change what")
+    assert "Compare the index" not in answer["broken"] and len(answer["problems"]) == 2
+    assert broken(KernelError("mine.cu has no kernel."))["broken"] == "mine.cu has no kernel."
 
 
 def test_check_says_it_in_its_reports(

@@ -30,7 +30,8 @@ from app.views.xray.example_view import ExampleView
 from app.views.xray.report_view import ReportView
 from app.views.xray.source_tabs import SourceTabs
 from gpu_ops.errors import KernelscopeError, plain
-from gpu_ops.own_kernels.mending import Example
+from gpu_ops.own_kernels.kernel_process import Outcome
+from gpu_ops.own_kernels.mending import Example, mending
 
 if TYPE_CHECKING:
     from app.views.window.files import Files
@@ -229,8 +230,9 @@ class OwnKernelPanel(Squeezed):
         if controller.running:
             self._say(self.tr("The kernel runs…"))
         elif controller.reason:
-            faults = "\n".join(controller.outcome.findings) if controller.outcome else ""
-            self._say(f"{controller.reason}\n{faults}".rstrip(), fault=True)
+            found = controller.outcome or Outcome()
+            how = [str(one["advice"]) for one in mending(found.kinds)]
+            self._say("\n".join([controller.reason, *found.findings, *how]), fault=True)
         elif result is None:
             advice = self.tr("Open a file with a kernel, describe the launch, and press Run kernel.")
             ready = self.tr("Nothing runs until Run kernel is pressed.")

@@ -131,7 +131,7 @@ def _mending(kind: str, filter: str, mended: Collection[str]) -> str:
     link = tr("Hide advice") if wanted else tr("How to mend")
     text = f"&nbsp; <a href='#{MEND}-{quote(kind)}'>{escape(link)}</a>"
     if wanted:
-        text += f"<br>{escape(advice.text)}"
+        text += f"<br><i>{escape(advice.text)}</i>"
         if example := advice.example(filter):
             title = tr("Show a shipped kernel that does this: {variant}").format(variant=example.title)
             text += f"<br><a href='#{SHIPPED}-{quote(kind)}'>{escape(title)}</a>"
