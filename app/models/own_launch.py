@@ -14,7 +14,7 @@ from gpu_ops.device_names import is_simulated
 from gpu_ops.errors import ParamError
 from gpu_ops.own_kernels.arguments import GIVEN, extents, pairs
 from gpu_ops.own_kernels.launches import Given, Request
-from gpu_ops.own_kernels.presets import BLOCK, LENGTH, blocks_for, first_instance, parameters
+from gpu_ops.own_kernels.presets import BLOCK, LENGTH, blocks_for, parameters
 from gpu_ops.own_kernels.sources import Declared, OwnFile
 
 
@@ -35,7 +35,7 @@ def _tr(text: str) -> str:
 def first_fields(path: str, kernels: Sequence[Declared], before: LaunchFields) -> LaunchFields:
     """The launch of a file that is opened: that of its first kernel. Folders of headers and the device stay."""
     named = LaunchFields(path, grid=str(blocks_for(LENGTH)), block=str(BLOCK), includes=before.includes)
-    kernel = first_instance(kernels[0]) if kernels else ""
+    kernel = kernels[0].first_instance if kernels else ""
     arguments = tuple(p.preset for p in parameters(kernels[0], kernel)) if kernels else ()
     return replace(named, kernel=kernel, arguments=arguments, device=before.device)
 

@@ -68,6 +68,7 @@ _CPP = (
 _SYSTEM = (
     *("strings.h", "memory.h", "malloc.h", "unistd.h", "getopt.h", "dirent.h", "pthread.h", "omp.h", "windows.h"),
     *("sys/time.h", "sys/types.h", "sys/stat.h", "sys/resource.h", "sys/wait.h", "sys/mman.h", "sys/utsname.h"),
+    *("sys/socket.h", "sys/un.h", "netinet/in.h", "arpa/inet.h", "EGL/egl.h", "EGL/eglext.h", "cudaEGL.h"),
     *("fcntl.h", "io.h", "direct.h", "conio.h"),
 )
 _CUDA = (

@@ -54,10 +54,10 @@ def reduce(text: str = REDUCE, n: str = "150") -> OwnLaunch:
 
 def test_declared_kernels() -> None:
     assert declared_kernels(REDUCE + MIX) == (
-        Declared("reduce", True, ("const T * in", "T * out", "int n")),
-        Declared("mix", False, ("float * x", "P p", "float * const * list", "float bias = 1.f")),
+        Declared("reduce", ("class T",), ("const T * in", "T * out", "int n")),
+        Declared("mix", (), ("float * x", "P p", "float * const * list", "float bias = 1.f")),
     )
-    assert declared_kernels("#include <x.h>\n__global__ void k(){}") == (Declared("k", False, ()),)
+    assert declared_kernels("#include <x.h>\n__global__ void k(){}") == (Declared("k", (), ()),)
     assert declared_kernels("__device__ void f(int x) {}") == ()
     assert names_of(FILE.kernel("mix").params) == ["x", "p", "list", "bias"]
 
@@ -365,3 +365,24 @@ def test_a_truth_is_true_or_false(text: str, value: int) -> None:
     file = OwnFile("a.cu", {"a.cu": "__global__ void k(int* out, bool on) { *out = on ? 1 : 0; }"})
     own = OwnLaunch(file, None, (1, 1, 1), (1, 1, 1), ("ones:int32:1", text))
     assert simulate(own).outputs["out"].tolist() == [value]
+
+
+TEMPLATES = """template <unsigned int threads, bool whole, typename T = int> __global__ void sum(const T* x) {}
+enum Mode { ADD, SCALE };
+namespace n { template <Mode mode> __global__ void change(float* x) { x[threadIdx.x] += mode == ADD ? 2 : 0; } }
+template <template <int> class A, const int N, class... Rest> __global__ void rest(float* x) {}
+"""
+
+
+def test_the_first_instance_of_a_template_fits_its_parameters() -> None:
+    kernels = {d.name: d for d in declared_kernels(TEMPLATES)}
+    assert kernels["sum"].template == ("unsigned int threads", "bool whole", "typename T = int")
+    assert kernels["sum"].first_instance == "sum<16, false, float>"
+    assert kernels["change"].first_instance == "change<(Mode)0>"
+    file = OwnFile("own.cu", {"own.cu": TEMPLATES})
+    for name in ("sum<16, false, float>", "n::change<(Mode)0>"):
+        simulate(OwnLaunch(file, name, (1, 1, 1), (1, 1, 1), ("zeros:float32:1",)))
+    with pytest.raises(
+        ParamError, match=r"sum<float> is no instance of sum, which is template <unsigned int threads, bo"
+    ):
+        simulate(OwnLaunch(file, "sum<float>", (1, 1, 1), (1, 1, 1), ("zeros:float32:1",)))

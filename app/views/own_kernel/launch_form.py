@@ -16,7 +16,7 @@ from app.views.labels import buddy, named
 from app.views.own_kernel.argument_row import CLOSE, ArgumentRow, ShapeOf
 from app.views.parts import Combo
 from gpu_ops.device_names import device_place, is_simulated
-from gpu_ops.own_kernels.presets import first_instance, parameters
+from gpu_ops.own_kernels.presets import parameters
 from gpu_ops.own_kernels.sources import Declared
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class LaunchForm(QWidget):
     def show_launch(self, kernels: Sequence[Declared], fields: LaunchFields, devices: Sequence[str]) -> None:
         """Show a launch; the file has these `kernels`, and it can run on these `devices` besides the simulated one."""
         self._shown, self._kernels = fields, tuple(kernels)
-        texts = [first_instance(k) for k in kernels]
+        texts = [k.first_instance for k in kernels]
         with QSignalBlocker(self.kernel):
             if [self.kernel.itemText(place) for place in range(self.kernel.count())] != texts:
                 self.kernel.clear()
