@@ -29,6 +29,8 @@ from gpu_ops.types import Timing
 
 Array = np.ndarray[Any, Any]
 Extents = tuple[int, int, int]
+PACKAGES = {"crt/": "nvidia-cuda-crt", "curand": "nvidia-curand"}
+"""The package with the headers of CUDA whose names begin so, where it may be missing."""
 CLUSTERS_FROM = 90
 """The first architecture with clusters of blocks."""
 
@@ -164,8 +166,9 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], lis
         if "not open source file" not in str(error):
             raise
         advice = "Name the folder of that header with --include"
-        if '"crt/' in str(error):
-            advice = "Install nvidia-cuda-crt, which has that header of CUDA"
+        for begin, package in PACKAGES.items():
+            if f'"{begin}' in str(error):
+                advice = f"Install {package}, which has that header of CUDA"
         raise KernelError(f"{error}. {advice}.", error.diagnostics) from None
     params = kernel.entry.params
     if len(own.arguments) != len(params):
