@@ -67,14 +67,11 @@ class LaunchForm(QWidget):
         self.defines = self._field(
             "own.defines", self.tr("Macros"), self.tr("Macros of the compilation, such as N=4 TILE=16")
         )
-        self.symbols = self._field(
-            "own.symbols",
-            self.tr("Variables"),
-            self.tr(
-                "Contents of __constant__ and __device__ variables, with blanks between them: "
-                "taps=random:float32:17 sums=empty:float32:64. Arrays shows __device__ variables after the launch"
-            ),
+        tip = self.tr(
+            "Contents of __constant__ and __device__ variables, with blanks between them: "
+            "taps=random:float32:17 sums=empty:float32:64. Arrays shows __device__ variables after the launch"
         )
+        self.symbols = self._field("own.symbols", self.tr("Variables"), tip)
         self._arguments = in_column()
         in_column(*self._lines(), 1, on=self)
         self.kernel.currentTextChanged.connect(self._choose)
