@@ -13,6 +13,7 @@ from gpu_ops.cli import streams
 from gpu_ops.cli.inputs import check_flags, checked_values, current_ids, read_input
 from gpu_ops.cli.kernel.cliffs import cliffs_text
 from gpu_ops.cli.kernel.listing import listing
+from gpu_ops.cli.kernel.mend import mending_text
 from gpu_ops.cli.kernel.predict import predicted, prediction_json, prediction_text
 from gpu_ops.cli.kernel.profile import profiles_text
 from gpu_ops.cli.limits import within_limits
@@ -39,6 +40,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.own_kernels.gate import conditions, reports
+from gpu_ops.own_kernels.mending import kinds_of, mending
 from gpu_ops.own_kernels.sources import read_kernel, with_own_name
 from gpu_ops.params import check_values
 from gpu_ops.running.affordable import affordable, cut_note, part_spans
@@ -64,15 +66,8 @@ CALLS = "»"
 
 def run(args: argparse.Namespace) -> int:
     """X-ray one variant, or compare two. Exit code 3 when a fault was found."""
-    if len(args.variants) > 2:
-        raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
-    if (args.show or args.ncu) and len(args.variants) > 1:
-        raise ParamError("--show and --ncu are of one variant; name one.")
+    _check(args)
     wanted = conditions(args.gate) if args.gate else ()
-    if args.gpu not in supported_architectures():
-        raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
-    for name in args.predict:
-        find_gpu(name)  # raises before anything is computed
     whole = read_input(args)
     filter = FILTERS.find(args.filter, whole.kind)
     check_type(filter, whole)
@@ -93,24 +88,46 @@ def run(args: argparse.Namespace) -> int:
         error.args = tuple(map(own, error.args))
         if not error.findings:
             raise
-        print("\n".join(["findings", *(f"  {f.severity}: {shortened(own(f))}" for f in error.findings)]))
+        print(stopped_text(error, [own(f) for f in error.findings], args.mend, filter.id))
         streams.say(error)
         return WRONG
     more, texts = _more(args, filter, variants, part, whole)
+    kinds = [kind for x in rays for kind in kinds_of(x)]
     sentences = compare(*rays) if len(rays) == 2 else explain(rays[0])
     profiles = compare_with_profile(rays[0], args.ncu) if args.ncu else []
     if args.json:
+        more["mending"] = mending(kinds, filter.id)
         emit(args.json, {**_json(rays, sentences, note, profiles, bool(args.show)), **more})
     if args.json != "-":
         print(_title(filter, part, rays[0], note))
         shown = profiles_text(rays[0], profiles) if args.ncu else ""
         print(own(shown or _text(rays, sentences, args.show)))
         print("".join(f"\n{own(text)}\n" for text in texts), end="")
+        print(f"\n{advice}\n" if args.mend and (advice := mending_text(kinds, filter.id)) else "", end="")
     shipped = (variants[-1].kernels or ("",))[0]
     lines = reports(rays[-1], wanted, shipped, args.kernel or shipped)
     for line in lines:
         print(line, file=sys.stderr)
     return WRONG if lines or any(x.faulty for x in rays) else FINE
+
+
+def _check(args: argparse.Namespace) -> None:
+    """Raises ParamError, DeviceError before anything is computed."""
+    if len(args.variants) > 2:
+        raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
+    if (args.show or args.ncu) and len(args.variants) > 1:
+        raise ParamError("--show and --ncu are of one variant; name one.")
+    if args.gpu not in supported_architectures():
+        raise DeviceError(f"NVRTC does not know {args.gpu}; it supports {', '.join(supported_architectures())}.")
+    for name in args.predict:
+        find_gpu(name)
+
+
+def stopped_text(error: KernelError, texts: Sequence[str], mend: bool, filter: str = "") -> str:
+    """The findings of a kernel that stopped, whose `texts` name its own file, and how to mend them."""
+    lines = [f"  {f.severity}: {shortened(text)}" for f, text in zip(error.findings, texts, strict=True)]
+    advice = [mending_text([f.kind for f in error.findings], filter)] if mend else []
+    return "\n".join(["findings", *lines, *advice])
 
 
 def _text(rays: Sequence[XRay], sentences: Sequence[Sentence], show: str | None) -> str:

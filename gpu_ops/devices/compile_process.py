@@ -17,7 +17,7 @@ from gpu_ops.errors import DeviceError, KernelError
 from gpu_ops.progress import advance, finite, is_limited
 
 DEADLINE = 20.0
-"""Seconds after which a compilation is ended. CUDA's own headers, such as cuda/barrier, take 4 s on a busy machine."""
+"""Seconds of a processor after which a compilation is ended; CUDA's own headers, such as cuda/barrier, take 2 s."""
 MEMORY = 2 << 30
 """Bytes that a compilation may allocate."""
 POLL = 0.02
@@ -66,12 +66,13 @@ def _alive() -> processes.LineProcess:
 
 
 def _wait(child: processes.LineProcess, source: str) -> dict[str, Any]:
-    begin = time.monotonic()
+    begin, before = time.monotonic(), processes.cpu_seconds(child.pid)
     while True:
         try:
             answer = child.answers.get(timeout=POLL)
         except queue.Empty:
-            if time.monotonic() - begin > DEADLINE and not is_limited():
+            worked = processes.has_worked(child.pid, before, time.monotonic() - begin, DEADLINE)
+            if worked and not is_limited():
                 text = f"NVRTC did not compile {source} within {DEADLINE:g} s and was ended. {_SIMPLER}"
                 raise KernelError(text) from None
             with finite(2 * POLL):

@@ -110,6 +110,11 @@ class Compiled:
             for found in _VARIABLE.finditer(self.ptx)
         )
 
+    @cached_property
+    def variables(self) -> Mapping[str, int]:
+        """The bytes of each __device__ variable."""
+        return _sizes(self.ptx, "global")
+
     def entry(self, name: str) -> Entry:
         """The kernel of that name. Raises KernelError, which names the kernels of the file."""
         symbol = self.symbols.get(name, name)
@@ -231,7 +236,7 @@ def _compile(request: Request, architecture: str, defines: Mapping[str, Value], 
         return _compile(request._replace(instances=()), architecture, defines, key, isolated)  # it says what there is
     if not made.right:
         raise _compile_error(source, diagnostics, made.log)
-    content = (_entries(made.ptx, made.log if assemble else None), _constants(made.ptx))
+    content = (_entries(made.ptx, made.log if assemble else None), _sizes(made.ptx, "const"))
     own = (made.ptx, made.cubin, made.log)
     return Compiled(source, architecture, defines, flags, *own, *content, diagnostics, made.seconds, made.symbols, key)
 
@@ -310,8 +315,9 @@ def _entries(ptx: str, log: str | None) -> dict[str, Entry]:
     return entries
 
 
-def _constants(ptx: str) -> dict[str, int]:
-    symbols = re.findall(r"\.const\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?", ptx)
+def _sizes(ptx: str, space: str) -> dict[str, int]:
+    """The bytes of each variable of a space, "const" or "global"."""
+    symbols = re.findall(rf"\.{space}\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?", ptx)
     return {name: _BYTES[width] * int(length or 1) for width, name, length in symbols}
 
 

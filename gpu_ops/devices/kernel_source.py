@@ -68,6 +68,7 @@ _CPP = (
 _SYSTEM = (
     *("strings.h", "memory.h", "malloc.h", "unistd.h", "getopt.h", "dirent.h", "pthread.h", "omp.h", "windows.h"),
     *("sys/time.h", "sys/types.h", "sys/stat.h", "sys/resource.h", "sys/wait.h", "sys/mman.h", "sys/utsname.h"),
+    *("sys/socket.h", "sys/un.h", "netinet/in.h", "arpa/inet.h", "EGL/egl.h", "EGL/eglext.h", "cudaEGL.h"),
     *("fcntl.h", "io.h", "direct.h", "conio.h"),
 )
 _CUDA = (
@@ -75,9 +76,18 @@ _CUDA = (
     *("cuda_gl_interop.h", "cublas_v2.h", "curand.h", "cusparse.h", "nvtx3/nvToolsExt.h"),
 )
 _FFT = (("float", "Real"), ("float2", "Complex"), ("double", "DoubleReal"), ("double2", "DoubleComplex"))
+_GL = (
+    *(("unsigned int", name) for name in ("GLenum", "GLuint", "GLbitfield")),
+    *(("int", name) for name in ("GLint", "GLsizei")),
+    *(("float", "GLfloat"), ("float", "GLclampf"), ("double", "GLdouble"), ("double", "GLclampd"), ("void", "GLvoid")),
+    *(("unsigned char", "GLubyte"), ("unsigned char", "GLboolean"), ("signed char", "GLbyte"), ("char", "GLchar")),
+    *(("short", "GLshort"), ("unsigned short", "GLushort")),
+)
+_GRAPHICS = ("GL/gl.h", "GL/glu.h", "GL/glew.h", "GL/glut.h", "GL/freeglut.h", "GLUT/glut.h", "OpenGL/gl.h")
 HOST_HEADERS: Mapping[str, str] = {
     **dict.fromkeys((*(f"{name}.h" for name in (*_C, "string", "time")), *_SYSTEM, *_CUDA), _STD),
     **dict.fromkeys((*(f"c{name}" for name in (*_C, "string", "time")), *_CPP), _STD),
+    **dict.fromkeys(_GRAPHICS, "".join(f"typedef {c} {name};\n" for c, name in _GL)),
     "cuda.h": _STD + "typedef unsigned long long CUtexObject, CUsurfObject;\n",
     **dict.fromkeys(("cufft.h", "cufftXt.h"), "".join(f"typedef {c} cufft{name};\n" for c, name in _FFT)),
     **dict.fromkeys(("stdint.h", "cstdint"), _STD + _TYPES.replace("unsigned signed", "unsigned")),

@@ -115,9 +115,11 @@ def check_variables(name: str, static_shared: int, constants: Mapping[str, int])
 def check_constants(compiled: Compiled, constants: Mapping[str, np.ndarray[Any, Any]]) -> None:
     """Raises KernelError for a symbol the file does not declare, or a value larger than the symbol."""
     for symbol, value in constants.items():
-        if symbol not in compiled.constants:
-            names = ", ".join(compiled.constants) or "none"
-            raise KernelError(f"{compiled.source} declares no __constant__ {symbol} (found: {names}).")
-        if value.nbytes > compiled.constants[symbol]:
-            capacity = compiled.constants[symbol]
+        known = {**compiled.variables, **compiled.constants}
+        if symbol not in known:
+            names = ", ".join(known) or "none"
+            words = "declares no __constant__ or __device__ variable"
+            raise KernelError(f"{compiled.source} {words} {symbol} that its kernels use (found: {names}).")
+        capacity = known[symbol]
+        if value.nbytes > capacity:
             raise KernelError(f"{compiled.source}: {symbol} holds {capacity} bytes, the plan has {value.nbytes}.")

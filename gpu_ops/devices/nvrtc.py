@@ -119,13 +119,14 @@ def reason() -> str:
 @cache
 def header_folders() -> tuple[str, ...]:
     """The folders of CUDA's own headers, such as cuda_fp16.h and cuda/std/atomic: of the wheels nvidia-cuda-runtime,
-    nvidia-cuda-crt and nvidia-cuda-cccl or of an installed toolkit; none where those are missing. Those within follow,
-    because their headers name their neighbours, and the compiler looks only in the folders that it is given."""
+    nvidia-cuda-crt, nvidia-cuda-cccl and nvidia-curand or of an installed toolkit; none where those are missing. Those
+    within follow, because their headers name their neighbours, and the compiler looks only in the folders that it is
+    given."""
     try:
         from cuda.pathfinder import find_nvidia_header_directory
     except ImportError:
         return ()
-    found = [Path(folder) for name in ("cudart", "cccl") if (folder := find_nvidia_header_directory(name))]
+    found = [Path(folder) for name in ("cudart", "cccl", "curand") if (folder := find_nvidia_header_directory(name))]
     if not any((folder / "crt").is_dir() for folder in found):  # the wheel nvidia-cuda-crt is missing
         found += [Path(folder) for name in ("nvcc",) if (folder := find_nvidia_header_directory(name))]
     within = [folder / name for folder in found for name in NEIGHBOURS]

@@ -35,6 +35,7 @@ from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.own_kernels.checking import hold
+from gpu_ops.own_kernels.mending import mending
 from gpu_ops.params import check_values
 from gpu_ops.progress import Limit, limited, stage
 from gpu_ops.running.attempt import FOR_ALL, named
@@ -62,12 +63,13 @@ def answer_xray(channel: JobChannel, request: XRayRequest) -> None:
 
 
 def broken(error: KernelError) -> dict[str, Any]:
-    """An answer without an X-ray: the reason, and "problems" {file, line, column, severity, text} by line: the
-    compiler's messages, or what the simulated GPU found."""
+    """An answer without an X-ray: the reason, with advice on the fault that stopped the kernel, and "problems" {file,
+    line, column, severity, text} by line: the compiler's messages, or what the simulated GPU found."""
     problems = [asdict(one) for one in error.diagnostics]
     for one in error.findings:
         problems.append({"file": one.file, "line": one.line, "column": 0, "severity": one.severity, "text": str(one)})
-    return {"broken": str(error), "problems": problems}
+    advice = [one["advice"] for one in mending(f.kind for f in error.findings[-1:])]
+    return {"broken": " ".join([str(error), *advice]), "problems": problems}
 
 
 def _content(channel: JobChannel, request: XRayRequest) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.io import sample
 from gpu_ops.own_kernels.gate import broken, conditions
 from gpu_ops.own_kernels.kernel_process import MEBIBYTES, SECONDS, KernelProcess, Outcome, piece
+from gpu_ops.own_kernels.mending import kinds_of, mending
 from gpu_ops.own_kernels.sources import with_own_name
 from gpu_ops.params import Values
 from gpu_ops.progress import Limit
@@ -46,12 +47,13 @@ Limited = Callable[[str], AbstractContextManager[Limit]]
 @dataclass(frozen=True)
 class Held:
     """A kernel held to the contract: the cases that ran, all cases, and the faults of those that were wrong.
-    `reached` says that the last one met a limit of time or memory."""
+    `reached` says that the last one met a limit of time or memory; `kinds` are those of the findings."""
 
     ran: int
     cases: int
     wrong: tuple[str, ...]
     reached: bool = False
+    kinds: tuple[str, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -67,18 +69,19 @@ def hold(filter: Filter, variant: Variant, edits: Mapping[str, str], device: str
     limits = open_device(device).limits
     most = SIMULATED_WORK if is_simulated(device) else math.inf
     cheap, long = covering_cases(filter, variant, limits, most_work=most), long_cases(filter, variant, limits, most)
-    cases, wrong, ran = [*cheap, *long], list[str](), 0
+    cases, wrong, kinds, ran = [*cheap, *long], list[str](), dict[str, None](), 0
     for number, case in enumerate(cases, start=1):
         if wrong and number > len(cheap) or len(wrong) == MOST_WRONG:
             break
         with within(f"case {number} of {len(cases)} on {device} ({case})") as limit:
             result = check_case(filter, variant, case, device, edits)
         ran = number
+        kinds |= dict.fromkeys(f.kind for f in result.findings)
         if result.failure or not result.ok:
             wrong.append(f"{case}: {result.failure or why_wrong(result)}")
         if limit.reached:
-            return Held(ran, len(cases), tuple(wrong), True)
-    return Held(ran, len(cases), tuple(wrong))
+            return Held(ran, len(cases), tuple(wrong), True, tuple(kinds))
+    return Held(ran, len(cases), tuple(wrong), kinds=tuple(kinds))
 
 
 def why_wrong(result: Run) -> str:
@@ -108,7 +111,8 @@ Status = Literal["right", "wrong", "failed"]
 class Verdict:
     """The result for one file: "failed" where it does not compile, reaches a limit or crashes. `text` is the reason or
     the first wrong case, `findings` are those of the simulated GPU at the counted launch, `counters` per element of the
-    result, next to those of the `shipped` kernel. Equal for equal files on every machine."""
+    result, next to those of the `shipped` kernel; `kinds` are those of all findings, and what costs time where a
+    condition is not met, as `mending` takes them. Equal for equal files on every machine."""
 
     file: str
     hash: str
@@ -118,6 +122,7 @@ class Verdict:
     findings: tuple[str, ...] = ()
     counters: Mapping[str, float] | None = None
     shipped: Mapping[str, float] | None = None
+    kinds: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         """One line."""
@@ -172,14 +177,17 @@ class Check:
             held = hold(filter, variant, {file: text}, device, within) if self.contract else Held(0, 0, ())
         except KernelError as error:
             findings = tuple(own(f) for f in error.findings[:MOST_FINDINGS])
-            return Verdict(name, hash, "failed", "no case ran", own(error), findings)
+            kinds = tuple(dict.fromkeys(f.kind for f in error.findings))
+            return Verdict(name, hash, "failed", "no case ran", own(error), findings, kinds=kinds)
         findings = tuple(own(f) for f in counted.findings[:MOST_FINDINGS])
         faults = [f for f in counted.findings if f.severity == "error"]
         unmet = broken(counted, conditions(self.gate)) if self.gate else ()
         first = held.wrong[-1] if held.reached else (*faults, *held.wrong, *unmet, "")[0]
         status: Status = "failed" if held.reached else "wrong" if first else "right"
         numbers = _per_output(counted), _per_output(self._xray(filter, variant, {}))
-        return Verdict(name, hash, status, held.summary, own(first), findings, *numbers)
+        known = kinds_of(counted) if unmet else [f.kind for f in counted.findings]
+        kinds = tuple(dict.fromkeys((*known, *held.kinds)))
+        return Verdict(name, hash, status, held.summary, own(first), findings, *numbers, kinds)
 
     def _xray(self, filter: Filter, variant: Variant, edits: Mapping[str, str]) -> XRay:
         return xray(filter, variant, *counted_launch(filter, variant, self.architecture), self.architecture, edits)
@@ -257,7 +265,12 @@ def work(request: dict[str, Any]) -> dict[str, Any]:
 def _verdict(outcome: Outcome, name: str, hash: str) -> Verdict:
     if outcome.result is None:
         return Verdict(name, hash, "failed", "no case ran", outcome.reason)
-    return Verdict(**{**outcome.result, "findings": tuple(outcome.result["findings"])})
+    return _read(outcome.result)
+
+
+def _read(entry: Mapping[str, Any]) -> Verdict:
+    """A verdict that was JSON. Raises TypeError, KeyError."""
+    return Verdict(**{**entry, "findings": tuple(entry["findings"]), "kinds": tuple(entry["kinds"])})
 
 
 def _grouped(texts: Mapping[str, str]) -> tuple[list[str], dict[str, list[str]]]:
@@ -273,10 +286,15 @@ def kept(report: Mapping[str, Any], check: Check, texts: Mapping[str, str]) -> d
     found = {}
     for entry in report.get("files", ()):
         with suppress(TypeError, KeyError):
-            verdict = Verdict(**{**entry, "findings": tuple(entry["findings"])})
+            verdict = _read(entry)
             if verdict.file in texts and verdict.hash == check.key(texts[verdict.file]):
                 found[verdict.file] = verdict
     return found
+
+
+def mending_of(check: Check, verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """How to mend the faults of all files, each once."""
+    return mending((kind for v in sorted(verdicts, key=lambda v: v.file) for kind in v.kinds), check.filter)
 
 
 def report_of(check: Check, verdicts: Sequence[Verdict]) -> dict[str, Any]:
@@ -286,4 +304,5 @@ def report_of(check: Check, verdicts: Sequence[Verdict]) -> dict[str, Any]:
         "kernelscope": __version__,
         **{k: v for k, v in asdict(check).items() if k in ("filter", "variant", "architecture") or k == "gate" and v},
         "files": json.loads(json.dumps([asdict(v) for v in sorted(verdicts, key=lambda v: v.file)])),
+        "mending": mending_of(check, verdicts),
     }

@@ -35,12 +35,13 @@ MOST_OUTPUT = 64 * MiB
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a request; or the `reason` why there is none, one sentence, with the findings until then. `reached`
-    says that a limit was reached."""
+    """The result of a request; or the `reason` why there is none, one sentence, with the findings until then and
+    their kinds. `reached` says that a limit was reached."""
 
     result: Mapping[str, Any] | None = None
     reason: str = ""
     findings: Sequence[str] = ()
+    kinds: Sequence[str] = ()
     reached: bool = False
 
 
@@ -164,7 +165,8 @@ def _answer(do: Callable[[dict[str, Any]], Mapping[str, Any]], request: dict[str
         return {"result": do(request), "last": False}
     except KernelscopeError as error:
         findings = error.findings if isinstance(error, KernelError) else ()
-        about = {"findings": [shortened(str(f)) for f in findings], "reached": isinstance(error, LimitReached)}
+        about: dict[str, Any] = {"findings": [shortened(str(f)) for f in findings], "kinds": [f.kind for f in findings]}
+        about["reached"] = isinstance(error, LimitReached)
         return {"reason": shortened(str(error)), **about, "last": isinstance(error, KernelFault)}
     except Exception as error:  # a fault of ours ends this request alone
         return {"reason": shortened(f"{type(error).__name__}: {error}"), "last": isinstance(error, MemoryError)}

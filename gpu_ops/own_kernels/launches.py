@@ -47,6 +47,7 @@ class Request:
     mebibytes: float = MEBIBYTES
     given: Mapping[str, Given] = field(default_factory=dict)
     cluster: Extents | None = None
+    symbols: Mapping[str, str] = field(default_factory=dict)
 
 
 def launch(request: dict[str, Any]) -> dict[str, Any]:
@@ -63,7 +64,7 @@ def launch(request: dict[str, Any]) -> dict[str, Any]:
     grid, block = _extents(r.grid), _extents(r.block)
     file = OwnFile(r.name, r.texts)
     given = {name: _mapped(*about) for name, about in r.given.items()}
-    what = (file, r.kernel, grid, block, tuple(r.arguments), r.shared_bytes, r.defines)
+    what = (file, r.kernel, grid, block, tuple(r.arguments), r.shared_bytes, r.defines, r.symbols)
     own = OwnLaunch(*what, given=given, cluster=r.cluster and _extents(r.cluster))
     limits = (r.seconds, r.mebibytes, False)
     measured = None

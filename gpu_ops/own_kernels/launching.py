@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,11 +10,12 @@ import numpy as np
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.coalescing import Rule
-from gpu_ops.devices.compiler import KernelParam
+from gpu_ops.devices.compiler import Compiled, KernelParam
 from gpu_ops.devices.cuda.prepare import address
 from gpu_ops.devices.cuda.texture import Image
 from gpu_ops.devices.images import Handle
 from gpu_ops.devices.kernel_source import header_fields
+from gpu_ops.devices.launches import check_constants
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Extent, Options
 from gpu_ops.errors import KernelError, ParamError, counted
@@ -28,6 +29,8 @@ from gpu_ops.types import Timing
 
 Array = np.ndarray[Any, Any]
 Extents = tuple[int, int, int]
+PACKAGES = {"crt/": "nvidia-cuda-crt", "curand": "nvidia-curand"}
+"""The package with the headers of CUDA whose names begin so, where it may be missing."""
 CLUSTERS_FROM = 90
 """The first architecture with clusters of blocks."""
 
@@ -36,8 +39,8 @@ CLUSTERS_FROM = 90
 class OwnLaunch:
     """A launch: `kernel` as C++ names it (None: the only one of the file), blocks and threads as (x, y, z), bytes of
     dynamic shared memory, defines of the compilation, and the arguments as text: see `arguments`. `symbols` are the
-    contents of __constant__ variables, as text too; `given` are arrays that arguments may name. `cluster` are the
-    blocks of a cluster, where the kernel does not declare them."""
+    contents of __constant__ and __device__ variables, as text too; the latter are outputs as well. `given` are arrays
+    that arguments may name. `cluster` are the blocks of a cluster, where the kernel does not declare them."""
 
     file: OwnFile
     kernel: str | None
@@ -89,7 +92,7 @@ def simulate(
     if own.cluster and int(architecture[3:]) < CLUSTERS_FROM:
         raise ParamError(f"Clusters need sm_90 or later, and this is {architecture}; choose sm_90 or sm_120.")
     device = SimDevice(architecture, options, assemble=True).session(own.texts)
-    launch, arrays, filled = _launch(own, device)
+    launch, arrays, filled, variables = _launch(own, device)
     before = {name: device.download(arrays[name]) for name in filled}
     execution = device.execute(Plan((launch,), {}))
     threads = int(np.prod((*own.grid, *own.block), dtype=np.int64))
@@ -112,7 +115,7 @@ def simulate(
         findings=execution.findings,
         printed=execution.printed,
     )
-    return OwnRun(*_results(device, arrays, before), xray=found)
+    return OwnRun(*_results(device, arrays, before, launch, variables), xray=found)
 
 
 def measure(own: OwnLaunch, name: str, careful: bool = False) -> OwnRun:
@@ -122,34 +125,50 @@ def measure(own: OwnLaunch, name: str, careful: bool = False) -> OwnRun:
     if device.kind != "cuda":
         raise ParamError(f"{name} does not measure kernels; choose cuda:N, or leave --device out for a simulated GPU.")
     with device.as_current():
-        launch, arrays, filled = _launch(own, device)
+        launch, arrays, filled, variables = _launch(own, device)
         before = {key: _download(device, arrays[key]) for key in filled}
         plan = Plan((launch,), {})
         device.execute(plan)
-        results = _results(device, arrays, before)
+        results = _results(device, arrays, before, launch, variables)
         rule = RULES["careful" if careful else "quick"]
         ((_, timing),) = measure_interleaved({"kernel": device.sampler([plan], "hot")}, rule)
     return OwnRun(*results, timing=timing)
 
 
-def _results(device: Device, arrays: Mapping[str, Any], before: Mapping[str, Array]) -> tuple[dict[str, Array], Any]:
-    """The arrays after a launch, and the names of those that changed: also of all that had no contents before."""
+def _results(
+    device: Device,
+    arrays: Mapping[str, Any],
+    before: Mapping[str, Array],
+    launch: Launch,
+    variables: Mapping[str, Array],
+) -> tuple[dict[str, Array], Any]:
+    """The arrays and variables after a launch, and the names of those that changed: also of all that had no contents
+    before."""
     outputs = {name: _download(device, array) for name, array in arrays.items()}
+    for name, form in variables.items():
+        outputs[name] = launch.kernel.content(name, form.nbytes).view(form.dtype).reshape(form.shape)
+    before = {**before, **{name: launch.constants[name] for name in variables if name in launch.constants}}
     same = {name for name, array in before.items() if array.tobytes() == outputs[name].tobytes()}
     return outputs, frozenset(outputs) - same
 
 
-def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], list[str]]:
-    """The launch with its arguments on the device, the arrays with numbers by name, and those that have contents."""
+def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], list[str], dict[str, Array]]:
+    """The launch with its arguments on the device, the arrays with numbers by name, those that have contents, and the
+    variables that are outputs, as arrays of their form."""
     declared = own.declared
     try:
         kernel: Any = device.kernel(own.file.name, own.kernel or declared.name, own.defines)
     except KernelError as error:
+        if declared.template and "has no kernel" in str(error):
+            form = f"template <{', '.join(declared.template)}>"
+            such = f"name an instance with --kernel that fits, such as '{declared.first_instance}'"
+            raise ParamError(f"{own.kernel} is no instance of {declared.name}, which is {form}; {such}.") from None
         if "not open source file" not in str(error):
             raise
         advice = "Name the folder of that header with --include"
-        if '"crt/' in str(error):
-            advice = "Install nvidia-cuda-crt, which has that header of CUDA"
+        for begin, package in PACKAGES.items():
+            if f'"{begin}' in str(error):
+                advice = f"Install {package}, which has that header of CUDA"
         raise KernelError(f"{error}. {advice}.", error.diagnostics) from None
     params = kernel.entry.params
     if len(own.arguments) != len(params):
@@ -168,13 +187,13 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], lis
         _value(a, param, text, arrays | images, kernel)
         for a, param, text in zip(arguments, params, declared.params, strict=True)
     ]
-    constants = {name: _contents(name, text) for name, text in own.symbols.items()}
+    constants, variables = _symbols(own.symbols, kernel.compiled, arrays)
     launch = Launch(kernel, own.grid, own.block, tuple(args), own.shared_bytes, constants, kernel.name)
     with_numbers = [a for a in arguments if a.is_array and a.pointers is None]
     with_numbers = [a for a in with_numbers if a.sampling is None or a.sampling.surface]  # textures do not change
     arrays |= {name: image for name, image in images.items() if isinstance(image, Image)}
     filled = [a.name for a in with_numbers if a.array is not None]
-    return launch, {a.name: arrays[a.name] for a in with_numbers}, filled
+    return launch, {a.name: arrays[a.name] for a in with_numbers}, filled, variables
 
 
 def _check_fit(argument: Argument, param: KernelParam, parameter: Parameter) -> None:
@@ -195,7 +214,7 @@ def _check_fit(argument: Argument, param: KernelParam, parameter: Parameter) -> 
 def _value(argument: Argument, param: KernelParam, declared: str, arrays: Mapping[str, Any], kernel: Any) -> Any:
     """An argument of the launch."""
     if argument.variable is not None:
-        return Handle(kernel.variable(argument.variable))
+        return Handle(int.from_bytes(kernel.content(argument.variable, 8).tobytes(), "little"))
     if argument.text is not None:
         return scalar_of(argument.text, param, declared, argument.name)
     return arrays[argument.name] if argument.is_array else argument.scalar
@@ -205,13 +224,26 @@ def _download(device: Device, array: Any) -> Array:
     return array.download() if isinstance(array, Image) else device.download(array)
 
 
-def _contents(name: str, text: str) -> Array:
-    (argument,) = parse([text], [name])
-    if argument.array is not None:
-        return argument.array
-    if argument.scalar is not None:
-        return np.asarray(argument.scalar)
-    raise ParamError(f"--symbol {name}={text} has no contents; give DTYPE:NUMBER, CONTENT:DTYPE:SHAPE or FILE.npy.")
+def _symbols(
+    texts: Mapping[str, str], compiled: Compiled, arguments: Collection[str]
+) -> tuple[dict[str, Array], dict[str, Array]]:
+    """The contents of variables before the launch, and those that the kernel may change, as arrays of their form."""
+    contents, changing = dict[str, Array](), dict[str, Array]()
+    for name, text in texts.items():
+        (argument,) = parse([text], [name])
+        value = argument.array if argument.scalar is None else np.asarray(argument.scalar)
+        changes = name in compiled.variables
+        if value is None and not (changes and argument.empty):
+            forms = "DTYPE:NUMBER, CONTENT:DTYPE:SHAPE or FILE.npy"
+            raise ParamError(f"--symbol {name}={text} has no contents; give {forms}.")
+        if value is not None:
+            contents[name] = value
+        if changes:
+            changing[name] = np.empty(*argument.empty) if argument.empty else np.asarray(value)
+    if both := sorted(changing.keys() & {*arguments}):
+        raise ParamError(f"{both[0]} is an argument as well; give the argument another name, as NAME=VALUE.")
+    check_constants(compiled, changing)
+    return contents, changing
 
 
 def _array(argument: Argument, arrays: Mapping[str, Any], device: Device) -> Any:

@@ -58,11 +58,6 @@ class Parameter:
         return "1"
 
 
-def first_instance(declared: Declared) -> str:
-    """A kernel as C++ names it: of a template its instance for float."""
-    return f"{declared.name}<float>" if declared.template else declared.name
-
-
 def parameters(declared: Declared, instance: str = "") -> tuple[Parameter, ...]:
     """The parameters of a kernel. Of a template's `instance`, such as "reduce<int>", the first type is taken for each
     type that C does not name."""

@@ -19,12 +19,17 @@ MOST_HEADERS = 200
 
 
 class Declared(NamedTuple):
-    """A kernel in a file: its name without namespaces, whether it is a template, and the declarations of its
-    parameters, such as "const float * x"."""
+    """A kernel in a file: its name without namespaces, the parameters of its template, such as "class T" (none where it
+    is no template), and the declarations of its parameters, such as "const float * x"."""
 
     name: str
-    template: bool
+    template: tuple[str, ...]
     params: tuple[str, ...]
+
+    @property
+    def first_instance(self) -> str:
+        """The kernel as C++ names it: of a template an instance that might be meant, for float, 16 and false."""
+        return f"{self.name}<{', '.join(map(_first_value, self.template))}>" if self.template else self.name
 
 
 @dataclass(frozen=True)
@@ -59,7 +64,8 @@ class OwnFile:
         if found is None:
             raise ParamError(f"{plain(self.name)} has no kernel {plain(name, 80)}; choose one with --kernel: {shown}.")
         if found.template and "<" not in name:
-            raise ParamError(f"{found.name} is a template; name an instance with --kernel, such as '{name}<float>'.")
+            such = name + found.first_instance.removeprefix(found.name)
+            raise ParamError(f"{found.name} is a template; name an instance with --kernel, such as '{such}'.")
         return found
 
     def with_clusters(self, name: str, cluster: tuple[int, int, int]) -> dict[str, str]:
@@ -150,7 +156,9 @@ def _included(text: str) -> Iterator[str]:
 
 
 _GLOBAL = re.compile(r"(?<!\w)__global__(?!\w)")
+_TEMPLATE = re.compile(r"template < ?")
 _NAME = re.compile(r"(\w+) \(")
+_INTEGER = re.compile(r"(?:const )?(?:(?:un)?signed|char|short|int|long|uint|size_t|u?int\d+_t| )+")
 _SIGNS = re.compile(r"[;{}\n]")
 _ATTRIBUTE = re.compile(r"__(?:launch_bounds|maxnreg|cluster_dims|block_size|attribute)__ \(|alignas \(")
 
@@ -174,8 +182,20 @@ def declared_kernels(text: str) -> tuple[Declared, ...]:
         if name and name[1] not in found:
             inner = code[name.end() : _closing(code, name.end()) - 1]
             before = _SIGNS.split(code[begin : match.start()])[-1]  # of this declaration
-            found[name[1]] = Declared(name[1], "template <" in before, tuple(_split(inner)))
+            template = _TEMPLATE.search(before)
+            of = _split(before[template.end() : before.rindex(">")]) if template and ">" in before else ()
+            found[name[1]] = Declared(name[1], tuple(of), tuple(_split(inner)))
     return tuple(found.values())
+
+
+def _first_value(parameter: str) -> str:
+    """A first value of a template's parameter: a type, a truth, a number, or a number as another type, such as an
+    enumeration."""
+    words = parameter.partition("=")[0].replace("...", " ").split()
+    if words[0] in ("class", "typename"):
+        return "float"
+    kind = " ".join(words[:-1] if len(words) > 1 else words)
+    return "false" if kind == "bool" else "16" if _INTEGER.fullmatch(kind) else f"({kind})0"
 
 
 def _closing(code: str, start: int) -> int:

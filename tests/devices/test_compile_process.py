@@ -61,6 +61,14 @@ def test_one_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch) -> No
     assert compiled().right and compile_process._alive().pid != before
 
 
+def test_time_that_other_programs_take_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_process, "DEADLINE", 1e-6)
+    monkeypatch.setattr(compile_process.processes, "STARVED", 1e9)
+    monkeypatch.setattr(compile_process.processes, "cpu_seconds", lambda pid: 1.0)  # it never has a processor
+    long = PLAIN + "".join(f"__global__ void k{n}(float* x) {{ x[{n}] = {n}; }}\n" for n in range(300))
+    assert make(nvrtc.Request("own.cu", long, HEADERS, FLAGS, False)).right
+
+
 def test_whoever_cancels_does_not_wait_for_it() -> None:
     assert compiled().right
     before = compile_process._alive().pid

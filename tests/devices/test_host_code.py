@@ -133,3 +133,9 @@ def test_what_looks_like_code_of_the_host_stays() -> None:
         compile_kernel("own/a.cu", "sm_75", edits={"own/a.cu": text.replace("SIDE = 4", "SIDE = 5")})
     host = 'struct Host { std::string name; };\nstatic_assert(sizeof(Host) > 4, "large");\n'
     assert without_host_code({"a.cu": host + text})[0]["a.cu"].strip() == text.strip()
+
+
+def test_the_types_of_graphics_headers_are_there() -> None:
+    kernel = "__global__ void k(GLfloat* y) { *y = 2; }"
+    text = f'#include <GL/freeglut.h>\nGLuint buffer;\nvoid display(GLfloat t);\nextern "C" {kernel}\n'
+    assert "k" in compile_kernel("own.cu", "sm_75", edits={"own.cu": text}).entries

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from fake_engine import act
 from live import PATIENCE, live_window, real_engine
-from PySide6.QtCore import Qt
+from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 
@@ -283,6 +283,11 @@ def test_a_student_brings_shared_memory_forgets_the_barrier_mends_it_and_saves(q
     assert marks and set(marks) <= {read, filled}, "the barrier is missing between these lines"
     report = panel.report.toPlainText()
     assert "__syncthreads()" in report and "edited 1_naive.cu:" in report and FILE not in report
+    # She asks how to mend it, and sees the line of a shipped kernel that has the barrier.
+    for link, said in (("mend", "Put __syncthreads() between the two accesses"), ("shipped", "3 constant + shared")):
+        panel.report.anchorClicked.emit(QUrl(f"#{link}-read-after-write%20hazard"))
+        assert said in panel.report.toPlainText()
+    assert panel.tabs.currentWidget() is panel.example and "line 38 of mean2d/3_shared.cu" in panel.example.about.text()
     # She mends it where it belongs, after the loops that fill the tile.
     editor.go_to(line_of(editor, "if ((int)threadIdx.x < columns") - 1)
     QTest.keyClick(editor, Qt.Key.Key_End)

@@ -71,6 +71,10 @@ def test_a_launch_is_counted_and_its_faults_are_at_their_lines(qtbot: QtBot, pan
     launch(qtbot, panel)
     assert "with faults" in panel.state.text() and panel.tabs.currentIndex() == SOURCE
     assert "shift.cu:7: read-after-write hazard" in panel.report.toPlainText()
+    for kind in ("mend", "shipped"):
+        panel.report.anchorClicked.emit(QUrl(f"#{kind}-read-after-write%20hazard"))
+    assert "Put __syncthreads()" in panel.report.toPlainText() and panel.tabs.currentWidget() is panel.example
+    assert panel.example.source.textCursor().block().text().strip() == "__syncthreads();"
     panel.form.defines.setText("BARRIER=__syncthreads();")
     launch(qtbot, panel)
     assert panel.state.text() == "The kernel ran." and "hazard" not in panel.report.toPlainText()
@@ -195,6 +199,46 @@ def test_an_array_is_saved_and_opened_as_the_input(
     np.testing.assert_array_equal(np.load(target), panel._controller.array("out"))
     qtbot.mouseClick(panel.arrays.open_button, Qt.MouseButton.LeftButton)
     assert [(Path(path).name, title) for path, title in opened] == [("out.npy", "out after shift.cu")]
+
+
+def test_a_kernel_that_stops_says_why_and_how_to_mend_it(qtbot: QtBot, panel: OwnKernelPanel) -> None:
+    panel.form.defines.setText("BARRIER=assert(n<0);")
+    launch(qtbot, panel)
+    reason, finding, advice = panel.state.text().split("\n")
+    assert "shift.cu:6: assertion failed" in reason and "shift.cu:6: assertion failed" in finding
+    assert advice.startswith("Print the values of the condition")
+
+
+def test_variables_of_the_file_are_fields_outputs_and_saved(
+    qtbot: QtBot, panel: OwnKernelPanel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, target = tmp_path / "sums.cu", tmp_path / "sums.npy"
+    path.write_text(
+        "__constant__ float taps[4];\n__device__ float sums[4];\n"
+        "__global__ void k(const float* x) { sums[threadIdx.x] = x[threadIdx.x] * taps[threadIdx.x]; }\n"
+    )
+    np.save(tmp_path / "taps.npy", np.array([1, 2, 3, 4], np.float32))
+    panel._controller.open(str(path))
+    panel.form.grid.setText("1")
+    panel.form.block.setText("4")
+    panel.form.rows[0].contents.setCurrentText("ones")
+    panel.form.symbols.setText("taps=float32:2")
+    launch(qtbot, panel)
+    assert "sums" not in panel._controller.arrays, panel.state.text()
+    panel.form.symbols.setText("taps=taps.npy sums=empty:float32:4")
+    launch(qtbot, panel)
+    found = panel._controller.array("sums")
+    assert found is not None and found.tolist() == [1, 2, 3, 4], panel.state.text()
+    panel.tabs.setCurrentIndex(ARRAYS)
+    assert panel.arrays.name == "sums", "the one that the kernel changed"
+    monkeypatch.setattr(panel._files, "ask_target", lambda *about: str(target))
+    qtbot.mouseClick(panel.arrays.save_button, Qt.MouseButton.LeftButton)
+    np.testing.assert_array_equal(np.load(target), found)
+    words = shlex.split(panel._controller.command({}))
+    assert words[words.index("--symbol") + 1] == f"taps={tmp_path / 'taps.npy'}" and words.count("--symbol") == 2
+    panel.form.symbols.setText("taps")
+    launch(qtbot, panel)
+    assert panel.state.text().startswith("Variables taps is no NAME=VALUE")
 
 
 def test_a_drawing_keeps_the_extremes_and_is_small(qtbot: QtBot, panel: OwnKernelPanel) -> None:

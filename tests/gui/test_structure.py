@@ -135,7 +135,7 @@ WORDS = {
             *("app/models/files/session_view.py", "app/views/results/pager.py", "app/views/results/region_table.py"),
         ),
     ),
-    "rule": ("what becomes of NaN when a file is read", ("app/models/experiment/experiment_text.py",)),
+    "rule": ("of NaN in a file; of a sentence", ("app/models/experiment/experiment_text.py", "app/views/xray/text.py")),
     "shape": (
         "that of an array, in tables; of the step crop",
         (

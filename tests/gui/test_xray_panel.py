@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from app.views.window.main_window import MainWindow
 from app.views.xray.source_view import Gutter, heat
 from gpu_ops import device_statuses, find_filter
 from gpu_ops.counters import COUNTERS
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished, Ready, RunRequest
 
@@ -161,6 +163,36 @@ def test_findings_are_marked_listed_and_lead_to_their_line(qtbot, window, engine
     source.go_to(1)
     panel.report.anchorClicked.emit(QUrl("#0-0-4"))
     assert source.textCursor().blockNumber() == 3 and 'href="#0-0-4"' in panel.report.toHtml()
+
+
+def _press(panel, text: str) -> None:
+    """Follow the link of a report with this text."""
+    links = dict(re.findall(r'<a href="([^"]+)">(?:<span[^>]*>)?([^<]+)', panel.report.toHtml()))
+    panel.report.anchorClicked.emit(QUrl(next(link for link, shown in links.items() if text in shown)))
+
+
+def test_each_finding_says_how_to_mend_it_on_request(qtbot, window, engine) -> None:
+    waste = {"rule": "load waste", "text": "Loads touch twice what they need."}
+    unknown = {"rule": "no such rule", "text": "Something else."}
+    show(qtbot, window, engine, content(filter="mean2d", sentences=[waste, unknown]))
+    panel, tabs = window.xray_panel, window.xray_panel.tabs
+    assert panel.report.toPlainText().count("How to mend") == 2, "a finding without advice has no link"
+    assert "Put __syncthreads()" not in panel.report.toPlainText()
+    _press(panel, "How to mend")
+    text = panel.report.toPlainText()
+    assert "Put __syncthreads()" in text and "neighbouring lanes" not in text, "only that one was asked for"
+    assert not tabs.isTabVisible(tabs.indexOf(panel.example))
+    _press(panel, "Show a shipped kernel that does this: Mean (image), 3 constant + shared")
+    source = panel.example.source
+    assert tabs.currentWidget() is panel.example
+    assert source.toPlainText() + "\n" == read_source("mean2d/3_shared.cu")
+    assert source.textCursor().block().text().strip() == "__syncthreads();"
+    said = f"line {source.textCursor().blockNumber() + 1} of mean2d/3_shared.cu does it right."
+    assert said in panel.example.about.text()
+    assert panel.source.toPlainText() + "\n" == SOURCE, "the kernel stays where it is"
+    tabs.setCurrentWidget(panel.report)
+    _press(panel, "Hide advice")
+    assert "Put __syncthreads()" not in panel.report.toPlainText()
 
 
 def _of_two_files() -> dict[str, Any]:

@@ -13,7 +13,7 @@ from gpu_ops.cli import main
 from gpu_ops.devices.compiler import KernelParam
 from gpu_ops.errors import InputError, KernelError, ParamError
 from gpu_ops.own_kernels.arguments import names_of, parse, scalar_of
-from gpu_ops.own_kernels.launching import OwnLaunch, measure, simulate
+from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
 from gpu_ops.own_kernels.sources import Declared, OwnFile, declared_kernels, read_file
 
 REDUCE = """#include <stdio.h>
@@ -54,10 +54,10 @@ def reduce(text: str = REDUCE, n: str = "150") -> OwnLaunch:
 
 def test_declared_kernels() -> None:
     assert declared_kernels(REDUCE + MIX) == (
-        Declared("reduce", True, ("const T * in", "T * out", "int n")),
-        Declared("mix", False, ("float * x", "P p", "float * const * list", "float bias = 1.f")),
+        Declared("reduce", ("class T",), ("const T * in", "T * out", "int n")),
+        Declared("mix", (), ("float * x", "P p", "float * const * list", "float bias = 1.f")),
     )
-    assert declared_kernels("#include <x.h>\n__global__ void k(){}") == (Declared("k", False, ()),)
+    assert declared_kernels("#include <x.h>\n__global__ void k(){}") == (Declared("k", (), ()),)
     assert declared_kernels("__device__ void f(int x) {}") == ()
     assert names_of(FILE.kernel("mix").params) == ["x", "p", "list", "bias"]
 
@@ -129,6 +129,54 @@ def test_structures_pointers_constants_and_null() -> None:
     assert found.outputs["x"].tolist() == [2, 2.5, 3, 3.5, 2, 0, 0, 0]
     assert found.outputs["other"].tolist() == [0, 1, 2, 3, 4, 1, 1, 1]
     assert set(found.outputs) == {"x", "other"} == found.changed
+
+
+VARIABLES = """__constant__ float taps[4];
+__device__ float sums[2];
+__device__ unsigned calls = 5;
+__global__ void collect(const float* x)
+{
+    if (threadIdx.x < 2) sums[threadIdx.x] += x[threadIdx.x] * taps[threadIdx.x + 1];
+    atomicAdd(&calls, 1u);
+}
+"""
+
+
+def collected(**symbols: str) -> OwnRun:
+    file = OwnFile("own.cu", {"own.cu": VARIABLES})
+    return simulate(OwnLaunch(file, None, (1, 1, 1), (8, 1, 1), ("range:float32:8",), symbols=symbols))
+
+
+def test_device_variables_have_contents_before_and_are_outputs_after() -> None:
+    found = collected(taps="range:float32:4", sums="ones:float32:2", calls="empty:uint32:1")
+    assert {name: array.tolist() for name, array in found.outputs.items()} == {
+        **{"x": list(range(8)), "sums": [1, 3]},
+        "calls": [13],
+    }
+    assert found.changed == {"sums", "calls"}, "constants do not change, and are no outputs"
+    assert collected(sums="zeros:float32:2").changed == set(), "without taps the sums stay 0"
+    assert collected(calls="uint32:7").outputs["calls"].tolist() == 15
+
+
+@pytest.mark.parametrize(
+    "symbols, words",
+    [
+        ({"taps": "empty:float32:4"}, "--symbol taps=empty:float32:4 has no contents; give DTYPE:NUMBER"),
+        ({"sums": "empty:float32:3"}, "own.cu: sums holds 8 bytes, the plan has 12"),
+        ({"other": "float32:1"}, r"no __constant__ or __device__ variable other that its kernels use \(found: .*sums"),
+        ({"x": "float32:1"}, "variable x that its kernels use"),
+    ],
+)
+def test_variables_that_do_not_fit_are_one_sentence(symbols: dict[str, str], words: str) -> None:
+    with pytest.raises((ParamError, KernelError), match=words):
+        collected(**symbols)
+
+
+def test_a_variable_with_the_name_of_an_argument_is_no_second_output() -> None:
+    file = OwnFile("own.cu", {"own.cu": VARIABLES.replace("float* x", "float* y").replace("x[thr", "y[thr")})
+    own = OwnLaunch(file, None, (1, 1, 1), (8, 1, 1), ("sums=range:float32:8",), symbols={"sums": "empty:float32:2"})
+    with pytest.raises(ParamError, match="sums is an argument as well; give the argument another name"):
+        simulate(own)
 
 
 @pytest.mark.parametrize(
@@ -317,3 +365,24 @@ def test_a_truth_is_true_or_false(text: str, value: int) -> None:
     file = OwnFile("a.cu", {"a.cu": "__global__ void k(int* out, bool on) { *out = on ? 1 : 0; }"})
     own = OwnLaunch(file, None, (1, 1, 1), (1, 1, 1), ("ones:int32:1", text))
     assert simulate(own).outputs["out"].tolist() == [value]
+
+
+TEMPLATES = """template <unsigned int threads, bool whole, typename T = int> __global__ void sum(const T* x) {}
+enum Mode { ADD, SCALE };
+namespace n { template <Mode mode> __global__ void change(float* x) { x[threadIdx.x] += mode == ADD ? 2 : 0; } }
+template <template <int> class A, const int N, class... Rest> __global__ void rest(float* x) {}
+"""
+
+
+def test_the_first_instance_of_a_template_fits_its_parameters() -> None:
+    kernels = {d.name: d for d in declared_kernels(TEMPLATES)}
+    assert kernels["sum"].template == ("unsigned int threads", "bool whole", "typename T = int")
+    assert kernels["sum"].first_instance == "sum<16, false, float>"
+    assert kernels["change"].first_instance == "change<(Mode)0>"
+    file = OwnFile("own.cu", {"own.cu": TEMPLATES})
+    for name in ("sum<16, false, float>", "n::change<(Mode)0>"):
+        simulate(OwnLaunch(file, name, (1, 1, 1), (1, 1, 1), ("zeros:float32:1",)))
+    with pytest.raises(
+        ParamError, match=r"sum<float> is no instance of sum, which is template <unsigned int threads, bo"
+    ):
+        simulate(OwnLaunch(file, "sum<float>", (1, 1, 1), (1, 1, 1), ("zeros:float32:1",)))

@@ -19,13 +19,14 @@ SIMULATED = (SIM, "sim:sm_90", "sim:sm_120")
 """The simulated GPUs: the usual one, and those of later architectures."""
 DEVICE = re.compile("|".join(SIMULATED) + "|cuda:[0-9]{1,3}")
 _TEXTS = ("kernel", "grid", "block", "cluster", "shared")
-_LISTS = ("arguments", "includes", "defines")
+_LISTS = ("arguments", "symbols", "includes", "defines")
 
 
 @dataclass(frozen=True)
 class LaunchFields:
     """The texts of the form. `path` is that of the kernel file, "" for none; `kernel` is "" for the only kernel of the
-    file, `cluster` "" for none, and `device` one of SIMULATED, or "cuda:0" to run it there too."""
+    file, `cluster` "" for none, `symbols` the contents of variables as NAME=VALUE, and `device` one of SIMULATED, or
+    "cuda:0" to run it there too."""
 
     path: str = ""
     kernel: str = ""
@@ -34,6 +35,7 @@ class LaunchFields:
     cluster: str = ""
     shared: str = "0"
     arguments: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
     includes: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     device: str = SIM

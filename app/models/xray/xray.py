@@ -60,6 +60,7 @@ class Mark:
     severity: str
     text: str
     file: str = ""
+    kind: str = ""
 
 
 Place = tuple[str, int]
@@ -154,7 +155,8 @@ class KernelView:
         """Mark a finding at its own line, where its file has a view, and at the lines that call it."""
         places = [(finding["file"], int(finding["line"])), *((f, int(n)) for f, n in finding["inlined_at"])]
         here = [(file, line) for file, line in places if file in views] or [(self.files[0].file, 0)]
-        marks = [Mark(line, str(finding["severity"]), str(finding["text"]), file) for file, line in dict.fromkeys(here)]
+        severity, text, kind = (str(finding[what]) for what in ("severity", "text", "kind"))
+        marks = [Mark(line, severity, text, file, kind) for file, line in dict.fromkeys(here)]
         for mark in marks:
             views[mark.file].marks[mark.line].append(mark)
         return marks[0]

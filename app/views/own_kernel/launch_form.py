@@ -16,7 +16,7 @@ from app.views.labels import buddy, named
 from app.views.own_kernel.argument_row import CLOSE, ArgumentRow, ShapeOf
 from app.views.parts import Combo
 from gpu_ops.device_names import device_place, is_simulated
-from gpu_ops.own_kernels.presets import first_instance, parameters
+from gpu_ops.own_kernels.presets import parameters
 from gpu_ops.own_kernels.sources import Declared
 
 if TYPE_CHECKING:
@@ -67,6 +67,11 @@ class LaunchForm(QWidget):
         self.defines = self._field(
             "own.defines", self.tr("Macros"), self.tr("Macros of the compilation, such as N=4 TILE=16")
         )
+        tip = self.tr(
+            "Contents of __constant__ and __device__ variables, with blanks between them: "
+            "taps=random:float32:17 sums=empty:float32:64. Arrays shows __device__ variables after the launch"
+        )
+        self.symbols = self._field("own.symbols", self.tr("Variables"), tip)
         self._arguments = in_column()
         in_column(*self._lines(), 1, on=self)
         self.kernel.currentTextChanged.connect(self._choose)
@@ -82,6 +87,7 @@ class LaunchForm(QWidget):
             self.block: self.tr("Threads"),
             self.cluster: self.tr("Cluster"),
             self.shared: self.tr("Shared bytes"),
+            self.symbols: self.tr("Variables"),
             self.includes: self.tr("Header folders"),
             self.defines: self.tr("Macros"),
         }
@@ -90,6 +96,7 @@ class LaunchForm(QWidget):
             in_row((below[self.kernel], 2), (below[self.device], 1)),
             in_row(*((below[field], 1) for field in (self.grid, self.block, self.cluster, self.shared))),
             self._arguments,
+            below[self.symbols],
             in_row((below[self.includes], 1), (below[self.defines], 1)),
         )
 
@@ -102,7 +109,7 @@ class LaunchForm(QWidget):
     def show_launch(self, kernels: Sequence[Declared], fields: LaunchFields, devices: Sequence[str]) -> None:
         """Show a launch; the file has these `kernels`, and it can run on these `devices` besides the simulated one."""
         self._shown, self._kernels = fields, tuple(kernels)
-        texts = [first_instance(k) for k in kernels]
+        texts = [k.first_instance for k in kernels]
         with QSignalBlocker(self.kernel):
             if [self.kernel.itemText(place) for place in range(self.kernel.count())] != texts:
                 self.kernel.clear()
@@ -118,6 +125,7 @@ class LaunchForm(QWidget):
             (self.block, fields.block),
             (self.cluster, fields.cluster),
             (self.shared, fields.shared),
+            (self.symbols, " ".join(fields.symbols)),
             (self.includes, "; ".join(fields.includes)),
             (self.defines, " ".join(fields.defines)),
         ):
@@ -183,6 +191,7 @@ class LaunchForm(QWidget):
             cluster=self.cluster.text(),
             shared=self.shared.text(),
             arguments=tuple(row.text for row in self.rows),
+            symbols=tuple(self.symbols.text().split()),
             includes=tuple(part.strip() for part in self.includes.text().split(";") if part.strip()),
             defines=tuple(self.defines.text().split()),
             device=str(self.device.currentData()),

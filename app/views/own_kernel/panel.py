@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
-from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QSplitter, QTabWidget, QTextBrowser, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Slot
+from PySide6.QtWidgets import QApplication, QPushButton, QSplitter, QTabWidget, QWidget
 
 from app.base.nesting import bounded
 from app.base.numbers import number, seconds
@@ -26,16 +26,19 @@ from app.views.own_kernel.launch_form import LaunchForm
 from app.views.parts import Combo, ElidedLabel
 from app.views.scrolled import Scrolled, Squeezed
 from app.views.timing.row_text import clock_name, device_name
+from app.views.xray.example_view import ExampleView
+from app.views.xray.report_view import ReportView
 from app.views.xray.source_tabs import SourceTabs
-from app.views.xray.text import report
 from gpu_ops.errors import KernelscopeError, plain
+from gpu_ops.own_kernels.kernel_process import Outcome
+from gpu_ops.own_kernels.mending import Example, mending
 
 if TYPE_CHECKING:
     from app.views.window.files import Files
 
 USUAL = 76
 """The initial width, in letters."""
-LAUNCH, SOURCE, ARRAYS = range(3)
+LAUNCH, SOURCE, ARRAYS, EXAMPLE = range(4)
 """The tabs."""
 
 
@@ -63,9 +66,7 @@ class OwnKernelPanel(Squeezed):
         self.state = sentence_label("own.state", self, selectable=True)
         self.files = SourceTabs(self)
         self.counters = named(Combo(self), "own.counters", self.tr("Counter for each line"))
-        self.report = named(QTextBrowser(self), "own.report", title=self.tr("Findings, explanations and totals"))
-        self.report.setOpenLinks(False)
-        self.report.setFrameShape(QFrame.Shape.NoFrame)
+        self.report, self.example = ReportView("own.report", self), ExampleView("own.example", self)
         self.arrays = ArraysView(self)
         self.tabs = named(QTabWidget(self), "own.tabs", title=self.tr("Results of the launch"))
         self.tabs.setDocumentMode(True)
@@ -91,6 +92,7 @@ class OwnKernelPanel(Squeezed):
         self.tabs.addTab(launch, self.tr("Launch"))
         self.tabs.addTab(self.splitter, self.tr("Source"))
         self.tabs.addTab(self.arrays, self.tr("Arrays"))
+        self.tabs.setTabVisible(self.tabs.addTab(self.example, self.tr("Example")), False)
         self.buttons = QWidget(self)
         row = FlowLayout(self.buttons, gap)
         row.setContentsMargins(0, 0, 0, 0)
@@ -112,7 +114,8 @@ class OwnKernelPanel(Squeezed):
         self.copy.clicked.connect(self._copy)
         self.form.edited.connect(self._describe)
         self.counters.activated.connect(self._show_column)
-        self.report.anchorClicked.connect(self._follow)
+        self.report.line_wanted.connect(self._follow)
+        self.report.example_wanted.connect(self._show_example)
         self.arrays.chosen.connect(lambda name: self.arrays.draw(controller.array(name) if name else None))
         self.arrays.open_wanted.connect(controller.use_array)
         self.arrays.save_wanted.connect(self._save)
@@ -178,11 +181,18 @@ class OwnKernelPanel(Squeezed):
         else:
             self._say(self.tr("The command is on the clipboard."))
 
-    @Slot(QUrl)
+    @Slot(object)
     @bounded
-    def _follow(self, link: QUrl) -> None:
+    def _show_example(self, example: Example) -> None:
+        """Show the line of a shipped kernel."""
+        self.tabs.setTabVisible(EXAMPLE, True)
+        self.tabs.setCurrentIndex(EXAMPLE)
+        self.example.show_example(example)
+
+    @Slot(int, int, int)
+    @bounded
+    def _follow(self, place: int, file: int, line: int) -> None:
         """Show the line of a finding."""
-        _, file, line = (int(number) for number in link.fragment().split("-"))
         self.files.go_to(self._kernels[0].files[file].file, line)
 
     # Changes of the controller
@@ -220,8 +230,9 @@ class OwnKernelPanel(Squeezed):
         if controller.running:
             self._say(self.tr("The kernel runs…"))
         elif controller.reason:
-            faults = "\n".join(controller.outcome.findings) if controller.outcome else ""
-            self._say(f"{controller.reason}\n{faults}".rstrip(), fault=True)
+            found = controller.outcome or Outcome()
+            how = [str(one["advice"]) for one in mending(found.kinds)]
+            self._say("\n".join([controller.reason, *found.findings, *how]), fault=True)
         elif result is None:
             advice = self.tr("Open a file with a kernel, describe the launch, and press Run kernel.")
             ready = self.tr("Nothing runs until Run kernel is pressed.")
@@ -286,7 +297,7 @@ class OwnKernelPanel(Squeezed):
         found = next(((m.file, m.line) for m in kernel.findings if m.line), None)
         if new or found:
             self.files.go_to(*(found or kernel.line_with_most(str(self.counters.currentData()))))
-        self.report.setHtml(report(content, self._kernels, self.palette()))
+        self.report.show_report(content, self._kernels)
         return faults
 
     @Slot()
@@ -302,7 +313,8 @@ class OwnKernelPanel(Squeezed):
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "splitter"):
-            self.files.source.adapt()
+            for source in (self.files.source, self.example.source):
+                source.adapt()
             self._shown, self._painted_anew = None, True  # the report has colours of its own
             self._show()
             self._painted_anew = False

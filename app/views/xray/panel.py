@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
+from PySide6.QtCore import QEvent, QSize, Qt, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QFrame,
     QLayout,
     QPushButton,
     QSplitter,
     QStackedWidget,
     QTabWidget,
-    QTextBrowser,
     QWidget,
 )
 
@@ -41,11 +39,14 @@ from app.views.xray.code_page import CodePage
 from app.views.xray.comparison_view import ComparisonView
 from app.views.xray.edit_bar import EditBar
 from app.views.xray.editing import KernelEditing
+from app.views.xray.example_view import ExampleView
 from app.views.xray.occupancy_view import BlockSizes
 from app.views.xray.prediction_view import PredictionView
 from app.views.xray.profile_view import ProfileView
+from app.views.xray.report_view import ReportView
 from app.views.xray.source_tabs import SourceTabs
-from app.views.xray.text import measured, report, title
+from app.views.xray.text import measured, title
+from gpu_ops.own_kernels.mending import Example
 
 USUAL = 76
 """The initial width, in letters."""
@@ -84,9 +85,7 @@ class XRayPanel(Squeezed):
         self.files = SourceTabs(self)
         self.source = self.files.source
         self.code, self.edit_bar = CodeTabs(self), EditBar(self)
-        self.report = named(QTextBrowser(self), "xray.report", title=self.tr("Findings, explanations and totals"))
-        self.report.setOpenLinks(False)
-        self.report.setFrameShape(QFrame.Shape.NoFrame)
+        self.report, self.example = ReportView("xray.report", self), ExampleView("xray.example", self)
         self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
         self.profile, self.prediction = ProfileView(self), PredictionView(prediction, self)
         self.cliffs = CliffsView(cliffs, self)
@@ -107,16 +106,11 @@ class XRayPanel(Squeezed):
         """Make the tabs below the source."""
         self.tabs = named(QTabWidget(self), "xray.tabs", title=self.tr("Results of the X-ray"))
         self.tabs.setDocumentMode(True)
-        self.tabs.addTab(self.report, self.tr("Report"))
-        self.tabs.addTab(self.accesses, self.tr("Addresses"))
-        self.tabs.addTab(self.blocks, self.tr("Block sizes"))
-        self.tabs.addTab(self.cliffs, self.tr("Cliffs"))
-        self.tabs.addTab(self.comparison, self.tr("Compare"))
-        self.tabs.addTab(self.prediction, self.tr("Predicted"))
-        for page, name in zip(self.codes, (self.tr("PTX"), self.tr("SASS")), strict=True):
-            self.tabs.addTab(page, name)
-        self.tabs.addTab(self.profile, self.tr("Profile"))
-        self._show_profile_tab()
+        own = (self.report, self.accesses, self.blocks, self.cliffs, self.comparison, self.prediction)
+        names = self.tr("Report"), self.tr("Addresses"), self.tr("Block sizes"), self.tr("Cliffs"), self.tr("Compare")
+        more = self.tr("Predicted"), self.tr("PTX"), self.tr("SASS"), self.tr("Profile"), self.tr("Example")
+        for part, name in zip((*own, *self.codes, self.profile, self.example), (*names, *more), strict=True):
+            self.tabs.setTabVisible(self.tabs.addTab(part, name), part not in (self.profile, self.example))
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
@@ -152,7 +146,8 @@ class XRayPanel(Squeezed):
         self.kernels.activated.connect(self._show_kernel)
         self.counters.activated.connect(self._choose_counter)
         self.again.clicked.connect(controller.again)
-        self.report.anchorClicked.connect(self._follow)
+        self.report.line_wanted.connect(self._follow)
+        self.report.example_wanted.connect(self._show_example)
         self.tabs.currentChanged.connect(self._watch)
         self.files.line_changed.connect(self._show_line)
         self.code.line_changed.connect(self._show_line)
@@ -285,9 +280,7 @@ class XRayPanel(Squeezed):
     def _show_report(self) -> None:
         if self._shown is not None:
             self._head = measured(self._controller.measured, self._controller.gpu)
-            place = self.report.verticalScrollBar().value()
-            self.report.setHtml(report(self._controller.content, self._kernels, self.palette(), self._head))
-            self.report.verticalScrollBar().setValue(place)
+            self.report.show_report(self._controller.content, self._kernels, self._head)
 
     @Slot()
     def _show_measured(self) -> None:
@@ -379,10 +372,16 @@ class XRayPanel(Squeezed):
         else:
             self.files.go_to(view.file, line)
 
-    @Slot(QUrl)
-    def _follow(self, link: QUrl) -> None:
+    @Slot(object)
+    def _show_example(self, example: Example) -> None:
+        """Show the line of a shipped kernel."""
+        self.tabs.setTabVisible(self.tabs.indexOf(self.example), True)
+        self.tabs.setCurrentWidget(self.example)
+        self.example.show_example(example)
+
+    @Slot(int, int, int)
+    def _follow(self, place: int, file: int, line: int) -> None:
         """Show the line of a finding."""
-        place, file, line = (int(number) for number in link.fragment().split("-"))
         if place != self.kernels.currentIndex():
             self.kernels.setCurrentIndex(place)
             self._show_kernel()
@@ -394,7 +393,8 @@ class XRayPanel(Squeezed):
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
         super().changeEvent(event)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "splitter"):
-            self.source.adapt()
+            for source in (self.source, self.example.source):
+                source.adapt()
             self._show_report()
             self._show_comparison()
             self._show_state()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
 from PySide6.QtCore import QCoreApplication
 from PySide6.QtGui import QPalette
@@ -15,7 +16,10 @@ from app.base.theme import colours_of, fixed_font
 from app.models.results.entry import Entry
 from app.models.xray.xray import KernelView, figures
 from app.views.timing.row_text import clock_name
+from gpu_ops.own_kernels.mending import advice_on
 
+MEND, SHIPPED = "mend", "shipped"
+"""What links of a report lead to, before the kind of a finding: advice, and the line of a shipped kernel."""
 MOST_SPILLS = 8
 """The most source lines with spills that are shown."""
 
@@ -64,13 +68,20 @@ def launch_extents(extents: Sequence[int]) -> str:
     return "\u00a0×\u00a0".join(map(count, extents[: last + 1]))
 
 
-def report(content: Mapping[str, Any], kernels: Sequence[KernelView], palette: QPalette, head: str = "") -> str:
-    """The report below the source, after a first sentence. Links "#kernel-file-line" lead to lines."""
-    muted = colours_of(palette).muted.name()
-    sentences = [escape(s["text"]) for s in content["sentences"]]
+def report(
+    content: Mapping[str, Any],
+    kernels: Sequence[KernelView],
+    palette: QPalette,
+    head: str = "",
+    mended: Collection[str] = (),
+) -> str:
+    """The report below the source, after a first sentence. Links "#kernel-file-line" lead to lines. Advice is shown on
+    the `mended` kinds of findings."""
+    muted, filter = colours_of(palette).muted.name(), str(content.get("filter", ""))
+    sentences = [escape(s["text"]) + _mending(s["rule"], filter, mended) for s in content["sentences"]]
     parts = [
         f"<p style='margin-top:0; margin-bottom:2px'>{escape(head)}</p>" if head else "",
-        _heading(tr("Errors and warnings")) + _findings(kernels, palette),
+        _heading(tr("Errors and warnings")) + _findings(kernels, palette, filter, mended),
         _changes(content),
         _heading(tr("Findings")) + _list(sentences) if sentences else "",
         _heading(tr("Resources")) + "".join(_resources(k) for k in kernels),
@@ -111,7 +122,23 @@ def _list(items: Iterable[str]) -> str:
     return "".join(f"<p style='margin-top:0; margin-bottom:3px'>• {text}</p>" for text in items)
 
 
-def _findings(kernels: Sequence[KernelView], palette: QPalette) -> str:
+def _mending(kind: str, filter: str, mended: Collection[str]) -> str:
+    """A link to the advice on a finding; the advice after it, and a link to an example, where it is wanted."""
+    advice = advice_on(kind)
+    if advice is None:
+        return ""
+    wanted = kind in mended
+    link = tr("Hide advice") if wanted else tr("How to mend")
+    text = f"&nbsp; <a href='#{MEND}-{quote(kind)}'>{escape(link)}</a>"
+    if wanted:
+        text += f"<br><i>{escape(advice.text)}</i>"
+        if example := advice.example(filter):
+            title = tr("Show a shipped kernel that does this: {variant}").format(variant=example.title)
+            text += f"<br><a href='#{SHIPPED}-{quote(kind)}'>{escape(title)}</a>"
+    return text
+
+
+def _findings(kernels: Sequence[KernelView], palette: QPalette, filter: str, mended: Collection[str]) -> str:
     colours, found = colours_of(palette), []
     for place, kernel in enumerate(kernels):
         files = [f.file for f in kernel.files]
@@ -120,6 +147,7 @@ def _findings(kernels: Sequence[KernelView], palette: QPalette) -> str:
             text = escape(mark.text)
             if mark.line:
                 text = f"<a href='#{place}-{files.index(mark.file)}-{mark.line}'>{text}</a>"
+            text += _mending(mark.kind, filter, mended)
             found.append(f"<span style='color:{role.colour.name()}'><b>{role.symbol}</b></span> {text}")
     none = f"<span style='color:{colours.ok.colour.name()}'>{colours.ok.symbol}</span> {escape(tr('none'))}"
     rows = found or [none]

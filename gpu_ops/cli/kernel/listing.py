@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+from gpu_ops.cli.kernel.mend import add_mend
 from gpu_ops.cli.tables import align
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.errors import counted, shortened
@@ -31,6 +32,7 @@ def add_show(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--ncu", metavar="FILE", help=profile)
     cliffs = "also the next steps of the occupancy on each GPU, and a layout of shared memory without bank conflicts"
     group.add_argument("--cliffs", action="store_true", help=cliffs)
+    add_mend(group)
     times = f"also the times of the whole input on these GPUs: {', '.join(GPUS)}"
     group.add_argument("--predict", nargs="+", action="extend", default=[], metavar="GPU", help=times)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops import __version__
+from gpu_ops.cli.kernel.mend import add_mend, example_text, mending_lines
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.counters import counter_name
@@ -26,6 +27,7 @@ from gpu_ops.own_kernels.checking import (
     check_files,
     check_of,
     kept,
+    mending_of,
     report_of,
 )
 from gpu_ops.own_kernels.gate import annotation
@@ -61,6 +63,7 @@ def add_check(commands: Any) -> None:
     parser.add_argument(
         "--memory", type=float, default=MEBIBYTES, metavar="MIB", help=f"for each case (default {MEBIBYTES:g})"
     )
+    add_mend(parser)
     parser.add_argument("--gate", default="", metavar="CONDITIONS", help="for the counters of a launch, as for xray")
     parser.add_argument("--json", metavar="FILE", help="the report; files that it has are not checked again")
     parser.add_argument("--html", metavar="FILE.html", help="the report as a table for people")
@@ -92,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
     wrong = sum(v.status != "right" for v in verdicts)
     if args.json != "-":
         print(_counters(verdicts))
+        print("".join(f"{text}\n" for text in mending_lines(mending_of(check, verdicts)) if args.mend), end="")
         print(
             f"{len(verdicts) - wrong} of {len(verdicts)} right ({check.filter} {check.variant}, {check.architecture})"
         )
@@ -157,6 +161,11 @@ def _counters(verdicts: Sequence[Verdict]) -> str:
     return align([headings, *rows], frozenset(range(1, 1 + len(COMPARED)))) if rows else "no kernel was counted"
 
 
+def _advice(check: Check, verdicts: Sequence[Verdict]) -> list[list[str]]:
+    found = mending_of(check, verdicts)
+    return [[", ".join(one["kinds"]), one["advice"], example_text(one["example"])] for one in found]
+
+
 def _html(check: Check, verdicts: Sequence[Verdict]) -> str:
     right = sum(v.status == "right" for v in verdicts)
     title = f"{check.filter} {check.variant}: {right} of {len(verdicts)} right"
@@ -167,6 +176,7 @@ def _html(check: Check, verdicts: Sequence[Verdict]) -> str:
     parts = [
         table(("file", "verdict", "cases", "first fault", "other findings"), lines),
         table(headings, _rows(verdicts)),
+        table(("fault", "how to mend it", "a shipped kernel that does it right"), _advice(check, verdicts)),
     ]
     head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
     about = f"Each file in place of the kernel of {check.variant}, on a simulated GPU of {check.architecture}"

@@ -11,11 +11,12 @@ import numpy as np
 
 from gpu_ops.cli import streams
 from gpu_ops.cli.kernel.cliffs import conflicts_text
+from gpu_ops.cli.kernel.mend import mending_text
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, seconds
-from gpu_ops.cli.xray import single
-from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain, shortened
+from gpu_ops.cli.xray import single, stopped_text
+from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain
 from gpu_ops.explaining.cliffs.bank_conflicts import as_dict as conflicts_dict
 from gpu_ops.explaining.comparison import sentences_json
 from gpu_ops.explaining.sentences import explain
@@ -25,6 +26,7 @@ from gpu_ops.own_kernels.arguments import FORMS, extents, pairs, summary
 from gpu_ops.own_kernels.gate import conditions, reports
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
 from gpu_ops.own_kernels.layouts import layout_of_launch
+from gpu_ops.own_kernels.mending import kinds_of, mending
 from gpu_ops.own_kernels.sources import read_file
 
 FIRST = 8
@@ -48,7 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--shared", type=int, default=0, metavar="BYTES", help="dynamic shared memory (default 0)")
     what.add_argument("--arg", action="append", default=[], metavar="[NAME=]VALUE", help=f"the next argument: {FORMS}")
     what.add_argument(
-        "--symbol", action="append", default=[], metavar="NAME=VALUE", help="the content of a __constant__ variable"
+        "--symbol",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="the content of a __constant__ or __device__ variable",
     )
     what.add_argument("--include", action="append", default=[], metavar="DIR", help="a folder with headers")
     what.add_argument("--define", action="append", default=[], metavar="NAME=VALUE", help="a macro")
@@ -83,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
                 raise ParamError(f"--device {plain(args.device, 40)} is neither sim nor cuda:N; choose one.")
     except KernelError as error:
         if error.findings:
-            print("\n".join(["findings", *(f"  {f.severity}: {shortened(str(f))}" for f in error.findings)]))
+            print(stopped_text(error, [str(f) for f in error.findings], args.mend))
             streams.say(error)
             return WRONG
         raise
@@ -92,7 +98,9 @@ def run(args: argparse.Namespace) -> int:
         emit(args.json, _json(found) | ({"conflicts": conflicts_dict(layout)} if layout else {}))
     if args.json != "-":
         print(_text(own, found, args.show))
-        print(f"\n{conflicts_text(layout)}" if layout else "", end="\n" if layout else "")
+        more = [conflicts_text(layout)] if layout else []
+        more += [mending_text(kinds_of(found.xray))] if args.mend and found.xray else []
+        print("".join(f"\n{text}\n" for text in more if text), end="")
     if found.xray is None:
         return FINE
     lines = reports(found.xray, wanted, own.file.name, args.file)
@@ -127,7 +135,8 @@ def _save(found: OwnRun, targets: dict[str, str]) -> None:
 def _json(found: OwnRun) -> dict[str, Any]:
     arrays = {n: {**summary(a), "changed": n in found.changed} for n, a in found.outputs.items()}
     if found.xray is not None:
-        return {**as_dict(found.xray), "sentences": sentences_json(explain(found.xray)), "arrays": arrays}
+        about = {"sentences": sentences_json(explain(found.xray)), "mending": mending(kinds_of(found.xray))}
+        return {**as_dict(found.xray), **about, "arrays": arrays}
     t = found.timing
     assert t is not None
     times = {"median": t.median, "q1": t.q1, "q3": t.q3, "samples": t.n, "clock": t.clock, "mode": t.mode}

@@ -20,7 +20,7 @@ from gpu_ops.devices.cuda.memory import (
     allocate,
     allocate_managed,
     allocate_pitched,
-    held_address,
+    content_of,
     host_view,
     is_pinned,
 )
@@ -74,9 +74,9 @@ class CudaKernel:
     def resources(self) -> Mapping[str, int]:
         return self.entry.resources
 
-    def variable(self, name: str) -> int:
-        """The address that a __device__ variable holds. Raises KernelError without such a variable."""
-        return held_address(self.module.first, self.compiled.source, name)
+    def content(self, name: str, nbytes: int) -> np.ndarray[Any, Any]:
+        """The first bytes of a __device__ variable, (nbytes,) uint8. Raises KernelError without such a variable."""
+        return content_of(self.module.first, self.compiled.source, name, nbytes)
 
 
 @dataclass(eq=False)

@@ -194,14 +194,15 @@ def allocate_pitched(rows: int, columns: int, dtype: np.dtype[Any], index: int) 
     return cupy.ndarray((rows, columns), dtype, pointer, strides=(pitch, dtype.itemsize))
 
 
-def held_address(module: Any, source: str, name: str) -> int:
-    """The address that a __device__ variable of a loaded module holds. Raises KernelError without such a variable."""
+def content_of(module: Any, source: str, name: str, nbytes: int) -> np.ndarray[Any, Any]:
+    """The first bytes of a __device__ variable of a loaded module, (nbytes,) uint8. Raises KernelError without such a
+    variable."""
     from cupy.cuda import driver, runtime
 
     try:
         found = module.get_global_var(name)
     except driver.CUDADriverError:
         raise KernelError(no_variable(source, name, ())) from None
-    value = np.zeros(1, np.uint64)
-    runtime.memcpy(value.ctypes.data, int(getattr(found, "ptr", found)), 8, runtime.memcpyDeviceToHost)
-    return int(value[0])
+    content = np.zeros(nbytes, np.uint8)
+    runtime.memcpy(content.ctypes.data, int(getattr(found, "ptr", found)), nbytes, runtime.memcpyDeviceToHost)
+    return content

@@ -93,11 +93,11 @@ class SimKernel:
     def compile_seconds(self) -> float:
         return self.compiled.seconds + self.loaded.seconds
 
-    def variable(self, name: str) -> int:
-        """The address that a __device__ variable holds. Raises KernelError without such a variable."""
+    def content(self, name: str, nbytes: int) -> np.ndarray[Any, Any]:
+        """The first bytes of a __device__ variable, (nbytes,) uint8. Raises KernelError without such a variable."""
         if name not in self.variables:
             raise KernelError(no_variable(self.compiled.source, name, self.variables))
-        return int.from_bytes(self.variables[name].data[:8].tobytes(), "little")
+        return self.variables[name].data[:nbytes].copy()
 
     @cached_property
     def sass(self) -> tuple[SassLine, ...]:
