@@ -46,6 +46,11 @@ class Workers:
     def address(self) -> str:
         return str(self.client.scheduler.address)
 
+    @property
+    def dashboard(self) -> str:
+        """The address of Dask's page about them; "" without bokeh, which draws it."""
+        return "" if missing(["bokeh"]) else str(self.client.dashboard_link)
+
     def replace_dead(self) -> None:
         """Start workers on this machine in place of those that died while they started, which Dask gives up."""
         local = self.client.cluster
@@ -66,8 +71,10 @@ def cluster(work: Work, tell: Callable[[str], None]) -> Iterator[Workers]:
         hosts = Counter(one["host"] for one in found.values())
         one = next(iter(found.values()))
         own = replace(spec, inputs=(), workers=max(hosts.values()), devices=_devices(work))
-        tell(_sentence(client, len(found)))
-        yield Workers(client, len(found), replace(work, spec=own), one["provenance"], one["devices"])
+        workers = Workers(client, len(found), replace(work, spec=own), one["provenance"], one["devices"])
+        page = f"; what they do: {workers.dashboard}" if workers.dashboard else ""
+        tell(f"{counted(workers.count, 'worker')} at {workers.address}{page}.")
+        yield workers
 
 
 def _dask() -> Any:
@@ -192,11 +199,6 @@ def _interruption() -> Any:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     return Interruption()
-
-
-def _sentence(client: Any, count: int) -> str:
-    page = "" if missing(["bokeh"]) else f"; what they do: {client.dashboard_link}"
-    return f"{counted(count, 'worker')} at {client.scheduler.address}{page}."
 
 
 def look(work: Work) -> dict[str, Any]:

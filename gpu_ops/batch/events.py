@@ -21,13 +21,14 @@ What = Literal["planned", "told", "started", "done", "failed", "ended"]
 class BatchEvent:
     """What happened, and how far the batch is. `row` is that of a file that is done or failed, of one that started its
     name and file; `text` a sentence for the user, of the end the reason of a batch that could not go on, `code` the
-    exit code of the end."""
+    exit code of the end. `dashboard` is the address of Dask's page about the workers, "" where there is none."""
 
     what: What
     pace: Pace
     row: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
     code: int = FINE
+    dashboard: str = ""
 
 
 class BatchRun:
@@ -86,4 +87,5 @@ class BatchRun:
 
     def _put(self, what: What, row: Mapping[str, Any] = NOTHING, text: str = "", code: int = FINE) -> None:
         pace = self._batch[0].pace if self._batch else Pace(0, 0, 0.0, None)
-        self._events.put(BatchEvent(what, pace, row, text, code))
+        dashboard = self._batch[0].dashboard if self._batch else ""
+        self._events.put(BatchEvent(what, pace, row, text, code, dashboard))

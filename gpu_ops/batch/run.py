@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.batch.file_lock import locked
-from gpu_ops.batch.files import SCHEMA, Item, earlier_rows, find_files, items
+from gpu_ops.batch.files import SCHEMA, Item, check_apart, earlier_rows, find_files, items
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.batch.work import Done, Work
 from gpu_ops.errors import FINE, WRONG, InputError, ReportError, plain
@@ -46,13 +46,15 @@ class Pace:
 
 class Batch:
     """A running batch. Raises KernelscopeError for errors in the spec, before any file is read. `tell` is called with
-    sentences about the workers, `begun` with each file that begins, or is given to a worker."""
+    sentences about the workers, `begun` with each file that begins, or is given to a worker. `dashboard` is the address
+    of Dask's page about the workers, "" where there is none."""
 
     begun: Callable[[Item], object] = staticmethod(lambda item: None)
 
     def __init__(self, spec: BatchSpec, tell: Callable[[str], None] = lambda sentence: None) -> None:
         spec.check()
         self.spec, self.files, self._tell = spec, find_files(spec.inputs), tell
+        check_apart(self.files, spec.output_dir)
         command = hashlib.sha256(json.dumps(spec.settings, sort_keys=True).encode()).hexdigest()
         self.work = Work(spec, command)
         if not spec.is_spread:
@@ -64,6 +66,7 @@ class Batch:
         self.target = target_of(self.report)
         self.tally = Counter[str]()
         self.provenance: Mapping[str, Any] = {}
+        self.dashboard = ""
         self._codes, self._rows = set[int](), dict[int, str]()
         self._earlier: Mapping[str, Mapping[str, Any]] = {}
         self._began, self._write_again = time.perf_counter(), 0.0
@@ -126,6 +129,7 @@ class Batch:
 
         with cluster(self.work, self._tell) as workers:
             self.provenance, self._began = workers.provenance, time.perf_counter()
+            self.dashboard = workers.dashboard
             planned = ((item, self._earlier.get(item.name)) for item in items(self.files, self.folder))
             with closing(Spread(workers, self.work, planned, len(self.files), self.begun).results(stop)) as results:
                 yield from results

@@ -12,6 +12,7 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEve
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QWidget
 
 import gpu_ops
+from app.controllers.batch import BatchController
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.kernels.own_kernel import OwnKernelController
@@ -118,6 +119,7 @@ class MainWindow(QMainWindow):
             SessionFiles(controller, settings, self),
             OwnKernelController(controller, self),
             RemoteMachines(controller.queue.engine, settings, self),
+            BatchController(controller.session, settings, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -213,7 +215,7 @@ class MainWindow(QMainWindow):
         self.refusal = InputRefusal(controller, self)
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
-        for speaker in (controller, context.playback, context.frames, context.remotes):
+        for speaker in (controller, context.playback, context.frames, context.remotes, context.batch):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
         context.recorded.missing.connect(self._show_nearest)
@@ -354,6 +356,7 @@ class MainWindow(QMainWindow):
         self.context.controller.cancel()
         self.context.playback.stop()
         self.context.own_kernel.close()
+        self.context.batch.close()
         settings.set_window(self.saveGeometry(), self.docks.layout())
         settings.set_look(look.choice, look.presenter)
         settings.save()
