@@ -161,7 +161,7 @@ class BatchController(QObject):
         self.table.leave()
         self.code, self.fault, self.stopping = event.code, event.text, False
         kind = "info" if self.code == FINE else "warning"
-        self.message.emit(kind, self.tr("Batch: {words}").format(words=self.outcome), "", SUBJECT)
+        self.message.emit(kind, self.tr("Batch: {words}.").format(words=self.outcome), "", SUBJECT)
         self.ended.emit()
 
     @property
@@ -173,4 +173,4 @@ class BatchController(QObject):
         if left and not self.running:
             more = self.tr("{count} not reached; Resume goes on with them").format(count=counted_text(left))
             words = f"{words}, {more}" if words else more
-        return self.tr("{fault}. {words}.").format(fault=self.fault.rstrip("."), words=words) if self.fault else words
+        return ". ".join(filter(None, (self.fault.rstrip("."), words)))

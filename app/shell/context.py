@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from app.controllers.batch import BatchController
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.kernels.own_kernel import OwnKernelController
@@ -50,7 +49,6 @@ class Context:
     sessions: SessionFiles
     own_kernel: OwnKernelController
     remotes: RemoteMachines
-    batch: BatchController
 
     @property
     def session(self) -> Session:

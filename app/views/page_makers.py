@@ -38,9 +38,13 @@ def page_makers(
 
 
 def _batch_page(context: Context) -> QWidget:
+    from app.controllers.batch import BatchController
     from app.views.batch.page import BatchPage
 
-    return BatchPage(context.batch, lambda *asked: context.files.folder_chooser(*asked))
+    batch = BatchController(context.session, context.settings)
+    batch.message.connect(context.messages.show_message)
+    batch.succeeded.connect(context.messages.settle)
+    return BatchPage(batch, lambda *asked: context.files.folder_chooser(*asked))
 
 
 def _layouts_page(context: Context) -> QWidget:

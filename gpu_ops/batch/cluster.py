@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpu_ops.batch.choosing import family
+from gpu_ops.batch.spec import INSTALL
 from gpu_ops.batch.work import Work, cores
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.libraries import missing
@@ -22,7 +23,6 @@ from gpu_ops.processes import SAFE, safe_path
 from gpu_ops.version import __version__
 
 ADDRESS = re.compile(r"(?:[a-z]+://)?[^/\s]+:\d{1,5}")
-INSTALL = "pip install 'kernelscope[batch]'"
 CLOSE_S = 20
 """Seconds until the workers must have ended."""
 START_S = 60

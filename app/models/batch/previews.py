@@ -12,6 +12,7 @@ from PySide6.QtGui import QImage
 
 from app.models.background import Background
 from gpu_ops import KernelscopeError
+from gpu_ops.input_kinds import IMAGE, SIGNAL
 from gpu_ops.io.reading import Reading
 from gpu_ops.notebook.pictures import Ends, curve_png, image_png
 from gpu_ops.types import Input
@@ -84,10 +85,10 @@ def _drawn(input: Input) -> Preview:
     values = np.abs(input.array) if input.array.dtype.kind == "c" else input.array
     if values.dtype == np.bool_:
         values = values.view(np.uint8)
-    if input.kind == "signal":
+    if input.kind == SIGNAL.id:
         channels = values.reshape(len(values), -1)
         return QImage.fromData(curve_png(channels, Ends.of(channels), SIDE, HEIGHT))
-    if input.kind != "image":
+    if input.kind != IMAGE.id:
         return _tr("no preview of this kind of file")
     values = values if values.ndim == 2 or values.shape[2] in (3, 4) else values[..., 0]
     return QImage.fromData(image_png(values, Ends.of(values), SIDE))

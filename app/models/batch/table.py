@@ -134,7 +134,8 @@ class BatchTable(QAbstractTableModel):
             return right | Qt.AlignmentFlag.AlignVCenter
         if role == Qt.ItemDataRole.ToolTipRole:
             return tip_text("\n".join(filter(None, (row.file, row.output, row.sentence))))
-        done = row.sentence or os.path.basename(row.output)
+        name = os.path.basename(row.file)
+        done = row.sentence.replace(row.file, name) or os.path.basename(row.output)
         time = NONE if row.seconds is None else seconds(row.seconds, 3)
         return (os.path.relpath(row.file, self._folder or None), _tr(STATES[row.state]), time, done)[column]
 

@@ -6,6 +6,7 @@ import glob
 import json
 import os
 from dataclasses import asdict, dataclass, fields
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from PySide6.QtCore import QCoreApplication
@@ -14,15 +15,14 @@ from app.models.experiment.experiment_text import PATH, input_options
 from app.models.experiment.session import Session
 from gpu_ops import FILTERS, BatchSpec, InputError, active_steps, parse_step, step_words, write_step
 from gpu_ops.batch.files import check_apart, find_files
+from gpu_ops.batch.spec import INSTALL
 from gpu_ops.device_names import device_host
-from gpu_ops.devices.libraries import missing
 from gpu_ops.io.reading import Reading
 from gpu_ops.output_kinds import OUTPUT_KINDS
 
 Place = Literal["here", "workers", "gpus", "scheduler"]
 PLACES: tuple[Place, ...] = ("here", "workers", "gpus", "scheduler")
 """One process without Dask, several processes, one for each GPU, or the workers of a scheduler."""
-INSTALL = "pip install 'kernelscope[batch]'"
 
 
 def _tr(text: str) -> str:
@@ -73,7 +73,7 @@ class Wanted:
             return _tr("Choose the folder of the inputs and that of the results.")
         if self.place == "scheduler" and not self.scheduler:
             return _tr("Enter the address of the scheduler, such as tcp://host:8786.")
-        if self.place != "here" and missing(["distributed"]):
+        if self.place != "here" and find_spec("distributed") is None:
             text = _tr("Several workers need Dask, which is not installed: {command}. One process works without it.")
             return text.format(command=INSTALL)
         return ""

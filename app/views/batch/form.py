@@ -137,7 +137,7 @@ class BatchForm(QWidget):
         """Show how many files there are; None while they are counted."""
         if found is None:
             self.count.setText(self.tr("counting…"))
-        elif found.fault:
+        elif not found.count:
             self.count.setText("")
         elif found.count == 1:
             self.count.setText(self.tr("1 file, {name}").format(name=found.first))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from PySide6.QtCore import QItemSelectionModel, Qt, QTimer, QUrl, Slot
+from PySide6.QtCore import QItemSelectionModel, QSize, Qt, QTimer, QUrl, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QAbstractItemView, QProgressBar, QPushButton, QSplitter, QTableView, QWidget
 
@@ -18,16 +18,18 @@ from app.views.batch.pictures import BatchPictures
 from app.views.boxes import in_column, in_row
 from app.views.labels import named, sentence_label
 from app.views.parts import TickBox
-from app.views.scrolled import Scrolled
+from app.views.scrolled import Scrolled, Squeezed
 from gpu_ops import KernelscopeError
 from gpu_ops.io.reading import Reading
 
 WAIT_MS = 300
 """Milliseconds after the last letter until files are counted."""
-WIDTHS = (30, 14, 11)
+WIDTHS = (28, 13, 11)
 """The first widths of columns, in letters; the last one has the rest."""
-LINES = 8
+LINES = 6
 """The least height of the table, in lines."""
+SIZE = (150, 105)
+"""The size that the page asks for, in letters."""
 
 
 class BatchPage(QWidget):
@@ -37,9 +39,10 @@ class BatchPage(QWidget):
         super().__init__(parent)
         self.setObjectName("batchPage")
         self.setWindowTitle(self.tr("Run on a folder"))
-        self._batch = batch
+        self.batch = batch
+        batch.setParent(self)
         self.open_url: Callable[[QUrl], object] = QDesktopServices.openUrl
-        inner = QWidget(self)
+        inner = Squeezed(self)
         self.settings = sentence_label("batchSettings", inner)
         self.form = BatchForm(batch.session, batch.remembered, choose, inner)
         self.reason = sentence_label("batchReason", inner)
@@ -51,6 +54,7 @@ class BatchPage(QWidget):
         self._make_table()
         self._arrange(inner)
         self._counted: Counted | None = None
+        self._words = ""
         self._waiting = QTimer(self, singleShot=True, interval=WAIT_MS)
         self._waiting.timeout.connect(lambda: batch.count(self.form.wanted))
         self._listen()
@@ -74,7 +78,7 @@ class BatchPage(QWidget):
 
     def _make_table(self) -> None:
         named(self.view, "batchTable", self.tr("Files of the batch"))
-        self.view.setModel(self._batch.table)
+        self.view.setModel(self.batch.table)
         self.view.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.view.setAlternatingRowColors(True)
@@ -97,7 +101,7 @@ class BatchPage(QWidget):
         split = QSplitter(Qt.Orientation.Horizontal, inner)
         split.setObjectName("batchSplit")
         split.setChildrenCollapsible(False)
-        for part, share in ((self.view, 3), (self.pictures, 1)):
+        for part, share in ((self.view, 2), (self.pictures, 1)):
             split.addWidget(part)
             split.setStretchFactor(split.indexOf(part), share)
         buttons = in_row(self.run, self.stop, self.resume, 1, self.dashboard, self.report, self.folder)
@@ -107,7 +111,7 @@ class BatchPage(QWidget):
         in_column(Scrolled(inner, self), on=self, margins=0)
 
     def _listen(self) -> None:
-        batch = self._batch
+        batch = self.batch
         self.form.edited.connect(self._edit)
         batch.session.changed.connect(self._show_session)
         batch.counted.connect(self._show_count)
@@ -122,6 +126,10 @@ class BatchPage(QWidget):
         self.dashboard.clicked.connect(lambda: self.open_url(QUrl(batch.dashboard)))
         self.report.clicked.connect(lambda: self.open_url(QUrl.fromLocalFile(batch.report)))
         self.folder.clicked.connect(lambda: self.open_url(QUrl.fromLocalFile(self._results)))
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        unit = self.fontMetrics().averageCharWidth()
+        return QSize(SIZE[0] * unit, SIZE[1] * unit)
 
     # The form
 
@@ -153,31 +161,33 @@ class BatchPage(QWidget):
         """Say what a batch would do, and why it cannot begin."""
         wanted, variant = self.form.wanted, self.form.variant.currentData()
         try:
-            words = words_of(spec_of(self._batch.session, wanted, variant))
+            words = words_of(spec_of(self.batch.session, wanted, variant))
         except KernelscopeError as error:
             words, fault = "", fault or str(error)
+        self._words = words
         self.settings.setText(self.tr("Each file: {words}.").format(words=words) if words else "")
         counted = self._counted
         fault = fault or wanted.lacks() or (counted.fault if counted is not None else "")
         self.reason.setText(fault)
-        self.reason.setVisible(bool(fault) and not self._batch.running)
-        self.run.setEnabled(not fault and counted is not None and not self._batch.running)
+        self.reason.setVisible(bool(fault) and not self.batch.running)
+        self.run.setEnabled(not fault and counted is not None and not self.batch.running)
+        self.state.setText(self._state_words() if self.batch.spec is not None else "")
 
     @Slot()
     def _start(self) -> None:
-        self._show_reason(self._batch.start(self.form.wanted, self.form.variant.currentData()))
+        self._show_reason(self.batch.start(self.form.wanted, self.form.variant.currentData()))
 
     # The batch
 
     @property
     def _results(self) -> str:
-        spec = self._batch.spec
+        spec = self.batch.spec
         return self.form.wanted.output if spec is None else spec.output_dir
 
     @Slot()
     def show_batch(self) -> None:
         """Show what the batch does, as far as it is."""
-        batch, running = self._batch, self._batch.running
+        batch, running = self.batch, self.batch.running
         self.form.setEnabled(not running)
         self.stop.setEnabled(running and not batch.stopping)
         self.resume.setEnabled(batch.resumable)
@@ -187,24 +197,24 @@ class BatchPage(QWidget):
         known = batch.spec is not None
         self.progress.setRange(0, max(1, batch.pace.count) if not running or batch.pace.count else 0)
         self.progress.setValue(batch.pace.done)
-        for widget in (self.progress, self.state):
+        for widget in (self.progress, self.state, self.only_failed):
             widget.setVisible(known)
-        self.state.setText(self._state_words() if known else "")
         self._show_reason()
         self._draw()
 
     def _state_words(self) -> str:
         """What the batch does and how far it is."""
-        batch, words = self._batch, list[str]()
+        batch, words = self.batch, list[str]()
         if batch.running:
             words.append(self.tr("It stops after the files at work.") if batch.stopping else self._pace_words())
             words.append(batch.said)
-        words.append(batch.outcome)
-        words.append(self.tr("Its settings: {words}.").format(words=batch.words))
+        words.append(f"{batch.outcome}." if batch.outcome else "")
+        if batch.words != self._words:
+            words.append(self.tr("Its own settings: {words}.").format(words=batch.words))
         return " ".join(filter(None, words))
 
     def _pace_words(self) -> str:
-        pace = self._batch.pace
+        pace = self.batch.pace
         if not pace.count:
             return self.tr("It begins…")
         words = self.tr("{done} of {count} files").format(done=count(pace.done), count=count(pace.count))
@@ -220,7 +230,7 @@ class BatchPage(QWidget):
 
     def _looked_at(self) -> FileRow | None:
         """The selected file, else the one that ended last."""
-        table, index = self._batch.table, self.view.selectionModel().currentIndex()
+        table, index = self.batch.table, self.view.selectionModel().currentIndex()
         if index.isValid() and index.row() < table.rowCount():
             return table.row_at(index.row())
         return table.rows[table.last] if table.last >= 0 else None
@@ -228,7 +238,7 @@ class BatchPage(QWidget):
     @Slot()
     def _draw(self) -> None:
         """Have the pictures of the file drawn; one that is being drawn comes first, while the files change fast."""
-        row, previews, spec = self._looked_at(), self._batch.previews, self._batch.spec
+        row, previews, spec = self._looked_at(), self.batch.previews, self.batch.spec
         if row is None or spec is None or not self.isVisible():
             return
         selected = self.view.selectionModel().hasSelection()
@@ -237,7 +247,7 @@ class BatchPage(QWidget):
 
     @Slot()
     def _show_pictures(self) -> None:
-        row, previews = self._looked_at(), self._batch.previews
+        row, previews = self._looked_at(), self.batch.previews
         if row is None:
             self.pictures.show_file("", None, None)
             return
@@ -246,6 +256,6 @@ class BatchPage(QWidget):
 
     def select(self, place: int) -> None:
         """Select a row of the table."""
-        index, flags = self._batch.table.index(place, 0), QItemSelectionModel.SelectionFlag.ClearAndSelect
+        index, flags = self.batch.table.index(place, 0), QItemSelectionModel.SelectionFlag.ClearAndSelect
         rows = QItemSelectionModel.SelectionFlag.Rows
         self.view.selectionModel().setCurrentIndex(index, flags | rows)

@@ -12,7 +12,6 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDragMoveEvent, QDropEve
 from PySide6.QtWidgets import QMainWindow, QSizePolicy, QWidget
 
 import gpu_ops
-from app.controllers.batch import BatchController
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.kernels.own_kernel import OwnKernelController
@@ -61,7 +60,7 @@ from app.views.window.message_bar import MessageBar
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, TIMELINE, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.probing import Probing
-from app.views.window.session_link import SessionLink, ask_to_close, keep_last
+from app.views.window.session_link import SessionLink, ask_to_close, batch_of, keep_last
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
 from app.views.window.window_parts import WindowParts
@@ -119,7 +118,6 @@ class MainWindow(QMainWindow):
             SessionFiles(controller, settings, self),
             OwnKernelController(controller, self),
             RemoteMachines(controller.queue.engine, settings, self),
-            BatchController(controller.session, settings, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -215,7 +213,7 @@ class MainWindow(QMainWindow):
         self.refusal = InputRefusal(controller, self)
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
-        for speaker in (controller, context.playback, context.frames, context.remotes, context.batch):
+        for speaker in (controller, context.playback, context.frames, context.remotes):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
         context.recorded.missing.connect(self._show_nearest)
@@ -356,7 +354,8 @@ class MainWindow(QMainWindow):
         self.context.controller.cancel()
         self.context.playback.stop()
         self.context.own_kernel.close()
-        self.context.batch.close()
+        if (batch := batch_of(self.parts)) is not None:
+            batch.close()
         settings.set_window(self.saveGeometry(), self.docks.layout())
         settings.set_look(look.choice, look.presenter)
         settings.save()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QCoreApplication, QObject, Qt, QTimer, SignalInstance, Slot
 
@@ -20,6 +21,9 @@ from app.views.window.window_parts import WindowParts
 from gpu_ops import KernelscopeError
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import INPUT_KINDS
+
+if TYPE_CHECKING:
+    from app.controllers.batch import BatchController
 
 OFFERED = Offered(
     tabs=tuple(panel.id for panel in PANELS if panel.dock == LADDER.dock),
@@ -129,10 +133,16 @@ def ask_to_close(parts: WindowParts) -> bool:
     return False
 
 
+def batch_of(parts: WindowParts) -> BatchController | None:
+    """The window's batches; None before their page was opened."""
+    page = parts.pages.existing("batch")
+    return None if page is None else page.batch  # type: ignore[attr-defined]
+
+
 def _asks_about_batch(parts: WindowParts) -> bool:
     """Whether a batch runs; then ask whether it is to stop after the files at work, or at once."""
-    batch = parts.context.batch
-    if not batch.running:
+    batch = batch_of(parts)
+    if batch is None or not batch.running:
         return False
 
     def after() -> None:
