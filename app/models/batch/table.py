@@ -92,8 +92,10 @@ class BatchTable(QAbstractTableModel):
         self._insert(len(self._failed), len(failed), shown=self.only_failed)
         for file, row in rows.items():
             self.rows[self._places[file]] = row
-            self.last = self.last if row.state in ("running", "not finished") else self._places[file]
-            self.tally[row.state] += row.state != "running"
+            if row.state == "running":
+                continue
+            self.tally[row.state] += 1
+            self.last = self.last if row.state == "not finished" else self._places[file]
         self._failed += failed
         if failed and self.only_failed:
             self.endInsertRows()
