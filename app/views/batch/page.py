@@ -54,7 +54,7 @@ class BatchPage(QWidget):
         self._make_table()
         self._arrange(inner)
         self._counted: Counted | None = None
-        self._words = ""
+        self._words, self._at_end = "", True
         self._waiting = QTimer(self, singleShot=True, interval=WAIT_MS)
         self._waiting.timeout.connect(lambda: batch.count(self.form.wanted))
         self._listen()
@@ -118,6 +118,8 @@ class BatchPage(QWidget):
         batch.changed.connect(self.show_batch)
         batch.previews.drawn.connect(self._show_pictures)
         batch.table.modelReset.connect(self._show_pictures)
+        batch.table.rowsAboutToBeInserted.connect(self._note_end)
+        batch.table.rowsInserted.connect(self._stay_at_end)
         self.only_failed.toggled.connect(batch.table.show_only_failed)
         self.view.selectionModel().currentRowChanged.connect(lambda *_: self._draw())
         self.run.clicked.connect(self._start)
@@ -207,7 +209,7 @@ class BatchPage(QWidget):
         batch, words = self.batch, list[str]()
         if batch.running:
             words.append(self.tr("It stops after the files at work.") if batch.stopping else self._pace_words())
-            words.append(batch.said)
+            words.append("" if batch.pace.done or batch.stopping else batch.said)
         words.append(f"{batch.outcome}." if batch.outcome else "")
         if batch.words != self._words:
             words.append(self.tr("Its own settings: {words}.").format(words=batch.words))
@@ -225,6 +227,17 @@ class BatchPage(QWidget):
         return self.tr("{words}, {rate} a second, {left} left.").format(
             words=words, rate=number(pace.rate, 3), left=left
         )
+
+    @Slot()
+    def _note_end(self) -> None:
+        bar = self.view.verticalScrollBar()
+        self._at_end = bar.value() == bar.maximum() and not self.view.selectionModel().hasSelection()
+
+    @Slot()
+    def _stay_at_end(self) -> None:
+        """The newest files stay in view, unless the user looks at others."""
+        if self._at_end:
+            self.view.scrollToBottom()
 
     # The pictures
 
