@@ -12,6 +12,7 @@ from gpu_ops.batch.files import DONE
 from gpu_ops.batch.run import Batch, Pace
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.errors import BAD_INPUT, FINE, STOPPED, KernelscopeError
+from gpu_ops.processes import check_guard
 
 NOTHING: Mapping[str, Any] = {}
 What = Literal["planned", "told", "started", "done", "failed", "ended"]
@@ -41,7 +42,9 @@ class BatchRun:
         self._thread = threading.Thread(target=self._run, name="kernelscope-batch", daemon=True)
 
     def start(self) -> BatchRun:
-        """Begin; returns itself."""
+        """Begin; returns itself. Raises KernelscopeError in a script that workers would run again."""
+        if self._spec.is_spread:
+            check_guard("A batch by several workers")
         self._thread.start()
         return self
 

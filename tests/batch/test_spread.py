@@ -15,9 +15,11 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -619,3 +621,28 @@ def test_an_input_in_the_folder_of_the_results_is_not_replaced(folder: Path) -> 
     with pytest.raises(InputError, match="is an input itself"):
         item.path(".npy")
     assert item.path(".png").name == "a.png" and load("in/a.npy").array.shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("before", "fault"),
+    [
+        ("", "would run it again; put its statements under if __name__"),
+        ("if __name__ == '__main__':\n ", ""),
+        ("def begin():\n ", "would run it again"),
+        (None, "save it as a file first"),
+    ],
+)
+def test_a_script_that_workers_would_run_again_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, before: str | None, fault: str
+) -> None:
+    """Nothing is started for it."""
+    text = f"{before or ''}started = run.start()\n" + ("begin()" if before and "def" in before else "")
+    if before is not None:
+        Path("script.py").write_text(text)
+    main, run = ModuleType("__main__"), BatchRun(replace(SPEC, workers=2))
+    monkeypatch.setattr(run._thread, "start", lambda: None)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    vars(main).update(__file__="script.py", run=run)
+    with pytest.raises(KernelscopeError, match=fault) if fault else nullcontext():
+        exec(compile(text, "script.py", "exec"), vars(main))
+    assert vars(main).get("started") is (None if fault else run)
