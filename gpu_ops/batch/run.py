@@ -23,12 +23,16 @@ from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.batch.work import Done, Work
 from gpu_ops.errors import FINE, WRONG, InputError, ReportError, plain
 from gpu_ops.io.part_files import growing, tidy
+from gpu_ops.progress import advance
 from gpu_ops.report.files import target_of
+from gpu_ops.running.parts import Report
 from gpu_ops.version import __version__
 
 REPORT = "kernelscope-batch.json"
 WRITE_S = 2.0
 """The least number of seconds between two writes of the report, which a crash can lose."""
+WITHIN_S = 0.5
+"""Seconds between two reports about the frames or bands of a file."""
 WRITE_SHARE = 50
 """A write that took long is followed by a pause that is so many times longer."""
 
@@ -46,10 +50,12 @@ class Pace:
 
 class Batch:
     """A running batch. Raises KernelscopeError for errors in the spec, before any file is read. `tell` is called with
-    sentences about the workers, `begun` with each file that begins, or is given to a worker. `dashboard` is the address
-    of Dask's page about the workers, "" where there is none."""
+    sentences about the workers, `begun` with each file that begins, or is given to a worker, and `within` now and then
+    with one that is processed in frames or bands, how many are done, and of how many. `dashboard` is the address of
+    Dask's page about the workers, "" where there is none."""
 
     begun: Callable[[Item], object] = staticmethod(lambda item: None)
+    within: Callable[[Item, int, int], object] = staticmethod(lambda item, done, count: None)
 
     def __init__(self, spec: BatchSpec, tell: Callable[[str], None] = lambda sentence: None) -> None:
         spec.check()
@@ -120,7 +126,20 @@ class Batch:
             if stop():
                 return
             self.begun(item)
-            yield item, self.work.one(item, self._earlier.get(item.name))
+            yield item, self.work.one(item, self._earlier.get(item.name), report=self._report_of(item))
+
+    def _report_of(self, item: Item) -> Report:
+        """What is called before each frame or band of a file."""
+        again = 0.0
+
+        def report(done: int, count: int) -> None:
+            nonlocal again
+            advance(done, count)
+            if (now := time.monotonic()) >= again and done:
+                again = now + WITHIN_S
+                self.within(item, done, count)
+
+        return report
 
     def _spread(self, stop: Callable[[], bool]) -> Generator[tuple[Item, Done], None, None]:
         """The outcome of each file, computed by workers."""
@@ -131,7 +150,8 @@ class Batch:
             self.provenance, self._began = workers.provenance, time.perf_counter()
             self.dashboard = workers.dashboard
             planned = ((item, self._earlier.get(item.name)) for item in items(self.files, self.folder))
-            with closing(Spread(workers, self.work, planned, len(self.files), self.begun).results(stop)) as results:
+            spread = Spread(workers, self.work, planned, len(self.files), self.begun, self._report_of)
+            with closing(spread.results(stop)) as results:
                 yield from results
         tidy(self.folder.resolve(), again=True)  # a worker that died may have left a file
 

@@ -171,6 +171,9 @@ def test_workers_and_their_dashboard(qtbot, window, folder) -> None:
     page.open_url = opened.append
     page.dashboard.click()
     assert opened[0].toString() == "http://lab/status"
+    part = {"name": "a", "file": "/x/a.png", "done": 3, "count": 9}
+    told.given.append(BatchEvent("within", Pace(0, 4, 0.0, None), part))
+    qtbot.waitUntil(lambda: page.batch.table.index(0, 3).data() == "3 of 9 parts")
     page.stop.click()
     assert told.cancelled and not page.stop.isEnabled() and "It stops after the files at work" in page.state.text()
     told.given += [done("/x/a.png"), ended(STOPPED)]

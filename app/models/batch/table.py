@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QAbstractTableModel, QCoreApplication, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from app.base.numbers import NONE, seconds
+from app.base.numbers import count as counted
 from app.base.tips import tip_text
 from app.base.translate import QT_TRANSLATE_NOOP
 from gpu_ops import BatchEvent
@@ -147,6 +148,9 @@ def _row_of(event: BatchEvent) -> FileRow | None:
     row = event.row
     if event.what == "started":
         return FileRow(str(row["file"]), "running")
+    if event.what == "within":
+        text = _tr("{done} of {count} parts").format(done=counted(row["done"]), count=counted(row["count"]))
+        return FileRow(str(row["file"]), "running", None, "", text)
     if event.what not in ("done", "failed"):
         return None
     notes = row.get("notes") or [""]
