@@ -279,6 +279,12 @@ def workers() -> Iterator[Workers]:
         yield found
 
 
+def test_workers_keep_the_memory_that_they_free(workers: Workers) -> None:
+    """Dask's own limit has every array mapped anew, which costs as much as a small filter."""
+    found = workers.client.run(os.environ.get, "MALLOC_TRIM_THRESHOLD_")
+    assert list(found.values()) == [os.environ.get("MALLOC_TRIM_THRESHOLD_")] * 2
+
+
 @dataclass(frozen=True)
 class Deadly(Work):
     """Work on files of which some end their worker."""
