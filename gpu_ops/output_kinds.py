@@ -393,9 +393,3 @@ OUTPUT_KINDS: Mapping[str, OutputKind] = {
 }
 """By id. Bars are counts, (B,) or (C, B) with channels; the last axis has their positions. A timeline is (S, 4): start
 and end in seconds, stream, bytes."""
-
-
-def sum_of_squares(values: Array) -> float:
-    """The sum of squares of float64 values (N,), in this thread: the threads of a BLAS wait for each other at full
-    load, which takes ten times as much of the processors as the sum."""
-    return float(np.einsum("i,i->", values, values))

@@ -25,9 +25,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from gpu_ops.input_kinds import IMAGE, INPUT_KINDS
-from gpu_ops.output_kinds import Array, colours, sum_of_squares
+from gpu_ops.output_kinds import Array, colours
 from gpu_ops.params import Values
 from gpu_ops.progress import Cancelled, advance, collect, listening, quiet
+from gpu_ops.running.verify import sum_of_squares
 from gpu_ops.types import Closeness, Filter, Input, Quality
 
 SIGMA = 1.5

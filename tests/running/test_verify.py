@@ -15,10 +15,9 @@ from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.io import from_array
-from gpu_ops.output_kinds import sum_of_squares
 from gpu_ops.plan import Call, Plan
 from gpu_ops.running.runner import run_experiment
-from gpu_ops.running.verify import measure_error, regions, verify
+from gpu_ops.running.verify import measure_error, regions, sum_of_squares, verify
 from gpu_ops.task import Task
 from gpu_ops.types import BORDERS, Experiment, Pick, Run
 
