@@ -15,6 +15,7 @@ from gpu_ops.version import __version__ as __version__
 settle_loop_cache(Path(__file__).parent)
 
 if TYPE_CHECKING:
+    from gpu_ops.batch.apart import BatchProcess
     from gpu_ops.batch.events import BatchEvent, BatchRun
     from gpu_ops.batch.spec import BatchSpec
     from gpu_ops.devices import device_statuses, open_device
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "apply": "running.applying",
     "BatchEvent": "batch.events",
+    "BatchProcess": "batch.apart",
     "BatchRun": "batch.events",
     "BatchSpec": "batch.spec",
     "forget_plans": "running.applying",
@@ -134,6 +136,7 @@ __all__ = [
     "SAMPLES",
     "STEPS",
     "BatchEvent",
+    "BatchProcess",
     "BatchRun",
     "BatchSpec",
     "DeviceError",

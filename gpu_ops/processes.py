@@ -3,7 +3,9 @@ pictures would be executed there."""
 
 from __future__ import annotations
 
+import ast
 import gc
+import inspect
 import json
 import mmap
 import os
@@ -18,6 +20,8 @@ from pathlib import Path
 from threading import RLock
 from types import ModuleType
 from typing import IO, Any
+
+from gpu_ops.errors import KernelscopeError, plain
 
 FOLDER = Path(__file__).resolve().parent
 """The working directory of a process that needs no relative path: libraries also look for settings in the current
@@ -50,6 +54,25 @@ def safe_path() -> Iterator[None]:
                 del os.environ[SAFE]
             else:
                 os.environ[SAFE] = before
+
+
+def check_guard(what: str) -> None:
+    """Raises KernelscopeError where processes of multiprocessing, which import the main script, would run it again: the
+    statement that it executes is not under `if __name__ == "__main__":`."""
+    main = sys.modules["__main__"]
+    file, frame = getattr(main, "__file__", None), inspect.currentframe()
+    while frame is not None and not (frame.f_globals is vars(main) and frame.f_code.co_name == "<module>"):
+        frame = frame.f_back
+    if file is None or frame is None or frame.f_code.co_filename != file:  # a notebook, or a function in a thread
+        return
+    words = f"{what} starts processes, each of which imports {plain(Path(file).name)} and would run it again"
+    try:
+        nodes = list(ast.walk(ast.parse(Path(file).read_bytes())))
+    except OSError:
+        raise KernelscopeError(f"{what} starts processes that import the script; save it as a file first.") from None
+    guards = [node for node in nodes if isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)]
+    if not any(node.lineno <= frame.f_lineno <= (node.end_lineno or 0) for node in guards):
+        raise KernelscopeError(f'{words}; put its statements under if __name__ == "__main__":')
 
 
 @contextmanager

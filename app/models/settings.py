@@ -176,6 +176,14 @@ class Settings:
     def set_lesson_progress(self, text: str) -> None:
         self._put("lessons/progress", text)
 
+    @property
+    def batch(self) -> str:
+        """The fields of the last batch, as JSON; "" at first."""
+        return self._text("files/batch")
+
+    def set_batch(self, text: str) -> None:
+        self._put("files/batch", text)
+
     # Recent files
 
     @property

@@ -93,6 +93,15 @@ _FILE = (
     ),
     *SESSION,
     ActionSpec(
+        "batch",
+        QT_TRANSLATE_NOOP("Actions", "Run on a folder (&batch)…"),
+        "file",
+        ("Ctrl+Alt+B",),
+        QT_TRANSLATE_NOOP("Actions", "Run the filter with its present settings on the files of a folder"),
+        separator=True,
+        do=lambda parts: parts.pages.present("batch"),
+    ),
+    ActionSpec(
         "clear_recent",
         QT_TRANSLATE_NOOP("Actions", "&Clear the list"),
         "file/recent",

@@ -31,9 +31,20 @@ def page_makers(
         "layouts": lambda: _layouts_page(context),
         "shortcuts": lambda: ShortcutsPage(actions),
         "diagnostics": lambda: DiagnosticsPage(context.log),
+        "batch": lambda: _batch_page(context),
         "remote": lambda: RemotePage(context.remotes),
         "preferences": lambda: PreferencesPage(context, actions, recent),
     }
+
+
+def _batch_page(context: Context) -> QWidget:
+    from app.controllers.batch import BatchController
+    from app.views.batch.page import BatchPage
+
+    batch = BatchController(context.session, context.settings)
+    batch.message.connect(context.messages.show_message)
+    batch.succeeded.connect(context.messages.settle)
+    return BatchPage(batch, lambda *asked: context.files.folder_chooser(*asked))
 
 
 def _layouts_page(context: Context) -> QWidget:

@@ -8,26 +8,29 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from gpu_ops.batch.files import DONE
+from gpu_ops.batch.files import DONE, Item
 from gpu_ops.batch.run import Batch, Pace
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.errors import BAD_INPUT, FINE, STOPPED, KernelscopeError
+from gpu_ops.processes import check_guard
 
 NOTHING: Mapping[str, Any] = {}
-What = Literal["planned", "told", "started", "done", "failed", "ended"]
+What = Literal["planned", "told", "started", "within", "done", "failed", "ended"]
 
 
 @dataclass(frozen=True)
 class BatchEvent:
     """What happened, and how far the batch is. `row` is that of a file that is done or failed, of one that started its
-    name and file; `text` a sentence for the user, of the end the reason of a batch that could not go on, `code` the
-    exit code of the end."""
+    name and file, of one that is processed in frames or bands also how many of the `count` are `done`; `text` a
+    sentence for the user, of the end the reason of a batch that could not go on, `code` the exit code of the end.
+    `dashboard` is the address of Dask's page about the workers, "" where there is none."""
 
     what: What
     pace: Pace
     row: Mapping[str, Any] = field(default_factory=dict)
     text: str = ""
     code: int = FINE
+    dashboard: str = ""
 
 
 class BatchRun:
@@ -40,7 +43,9 @@ class BatchRun:
         self._thread = threading.Thread(target=self._run, name="kernelscope-batch", daemon=True)
 
     def start(self) -> BatchRun:
-        """Begin; returns itself."""
+        """Begin; returns itself. Raises KernelscopeError in a script that workers would run again."""
+        if self._spec.is_spread:
+            check_guard("A batch by several workers")
         self._thread.start()
         return self
 
@@ -69,7 +74,8 @@ class BatchRun:
         try:
             batch = Batch(self._spec, lambda sentence: self._put("told", text=sentence))
             self._batch.append(batch)
-            batch.begun = lambda item: self._put("started", {"name": item.name, "file": str(item.file)})
+            batch.begun = lambda item: self._put("started", _named(item))
+            batch.within = lambda item, done, count: self._put("within", _named(item) | {"done": done, "count": count})
             self._put("planned")
             for done in batch.run(self._stop.is_set):
                 for sentence in done.said:
@@ -86,4 +92,9 @@ class BatchRun:
 
     def _put(self, what: What, row: Mapping[str, Any] = NOTHING, text: str = "", code: int = FINE) -> None:
         pace = self._batch[0].pace if self._batch else Pace(0, 0, 0.0, None)
-        self._events.put(BatchEvent(what, pace, row, text, code))
+        dashboard = self._batch[0].dashboard if self._batch else ""
+        self._events.put(BatchEvent(what, pace, row, text, code, dashboard))
+
+
+def _named(item: Item) -> dict[str, Any]:
+    return {"name": item.name, "file": str(item.file)}

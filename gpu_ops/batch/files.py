@@ -54,6 +54,16 @@ def find_files(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def check_apart(files: Mapping[str, str], folder: str) -> None:
+    """Raises InputError if one of the files, by its real path, is in the folder of the results: they would be mixed,
+    and a later batch over the folder would take results for inputs."""
+    real = os.path.realpath(folder)
+    file = next((name for path, name in files.items() if os.path.dirname(path) == real), None)
+    if file is not None:
+        words = f"{plain(folder)} has inputs itself, such as {plain(os.path.basename(file))}"
+        raise InputError(f"{words}; choose another --output-dir, in which there are none.")
+
+
 def _real(name: str) -> str:
     """The real path of a file; the text itself where that is one, so that it is stored once."""
     real = os.path.realpath(name)

@@ -34,7 +34,7 @@ from gpu_ops.io.results import save_output
 from gpu_ops.io.rows import NPY, Rows, rows_suffixes
 from gpu_ops.params import check_values
 from gpu_ops.progress import advance
-from gpu_ops.running.parts import Executor, serial
+from gpu_ops.running.parts import Executor, Report, serial
 from gpu_ops.types import Filter, Pick
 
 COMPARED = {
@@ -147,14 +147,14 @@ class LargeFile:
         given = {"--step": bool(reading.steps), "--noise": noise, "--map": self.spec.saving.map != "none"}
         check_as_a_whole(self.asked, given)
 
-    def write(self, executor: Executor[Any, Any] = serial) -> dict[str, Any]:
-        """Run its bands by this executor, write the result, and complete the row. Raises WrongResult, KernelError,
-        InputError."""
+    def write(self, executor: Executor[Any, Any] = serial, report: Report = advance) -> dict[str, Any]:
+        """Run its bands by this executor, write the result, and complete the row. `report(done, total)` is called
+        before each band. Raises WrongResult, KernelError, InputError."""
         spec, job = self.spec, self.chosen[0]
         done = (
-            merge_bands(job, advance, executor)
+            merge_bands(job, report, executor)
             if job.merges
-            else write_bands(job, self.path, advance, job.about, executor)
+            else write_bands(job, self.path, report, job.about, executor)
         )
         how, last, name = in_words(job.task, done.bands, done.rows), done.last, job.wanted.output
         mapping = ""

@@ -18,17 +18,21 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.batch.file_lock import locked
-from gpu_ops.batch.files import SCHEMA, Item, earlier_rows, find_files, items
+from gpu_ops.batch.files import SCHEMA, Item, check_apart, earlier_rows, find_files, items
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.batch.work import Done, Work
 from gpu_ops.errors import FINE, WRONG, InputError, ReportError, plain
 from gpu_ops.io.part_files import growing, tidy
+from gpu_ops.progress import advance
 from gpu_ops.report.files import target_of
+from gpu_ops.running.parts import Report
 from gpu_ops.version import __version__
 
 REPORT = "kernelscope-batch.json"
 WRITE_S = 2.0
 """The least number of seconds between two writes of the report, which a crash can lose."""
+WITHIN_S = 0.5
+"""Seconds between two reports about the frames or bands of a file."""
 WRITE_SHARE = 50
 """A write that took long is followed by a pause that is so many times longer."""
 
@@ -46,13 +50,17 @@ class Pace:
 
 class Batch:
     """A running batch. Raises KernelscopeError for errors in the spec, before any file is read. `tell` is called with
-    sentences about the workers, `begun` with each file that begins, or is given to a worker."""
+    sentences about the workers, `begun` with each file that begins, or is given to a worker, and `within` now and then
+    with one that is processed in frames or bands, how many are done, and of how many. `dashboard` is the address of
+    Dask's page about the workers, "" where there is none."""
 
     begun: Callable[[Item], object] = staticmethod(lambda item: None)
+    within: Callable[[Item, int, int], object] = staticmethod(lambda item, done, count: None)
 
     def __init__(self, spec: BatchSpec, tell: Callable[[str], None] = lambda sentence: None) -> None:
         spec.check()
         self.spec, self.files, self._tell = spec, find_files(spec.inputs), tell
+        check_apart(self.files, spec.output_dir)
         command = hashlib.sha256(json.dumps(spec.settings, sort_keys=True).encode()).hexdigest()
         self.work = Work(spec, command)
         if not spec.is_spread:
@@ -64,6 +72,7 @@ class Batch:
         self.target = target_of(self.report)
         self.tally = Counter[str]()
         self.provenance: Mapping[str, Any] = {}
+        self.dashboard = ""
         self._codes, self._rows = set[int](), dict[int, str]()
         self._earlier: Mapping[str, Mapping[str, Any]] = {}
         self._began, self._write_again = time.perf_counter(), 0.0
@@ -117,7 +126,20 @@ class Batch:
             if stop():
                 return
             self.begun(item)
-            yield item, self.work.one(item, self._earlier.get(item.name))
+            yield item, self.work.one(item, self._earlier.get(item.name), report=self._report_of(item))
+
+    def _report_of(self, item: Item) -> Report:
+        """What is called before each frame or band of a file."""
+        again = 0.0
+
+        def report(done: int, count: int) -> None:
+            nonlocal again
+            advance(done, count)
+            if (now := time.monotonic()) >= again and done:
+                again = now + WITHIN_S
+                self.within(item, done, count)
+
+        return report
 
     def _spread(self, stop: Callable[[], bool]) -> Generator[tuple[Item, Done], None, None]:
         """The outcome of each file, computed by workers."""
@@ -126,8 +148,10 @@ class Batch:
 
         with cluster(self.work, self._tell) as workers:
             self.provenance, self._began = workers.provenance, time.perf_counter()
+            self.dashboard = workers.dashboard
             planned = ((item, self._earlier.get(item.name)) for item in items(self.files, self.folder))
-            with closing(Spread(workers, self.work, planned, len(self.files), self.begun).results(stop)) as results:
+            spread = Spread(workers, self.work, planned, len(self.files), self.begun, self._report_of)
+            with closing(spread.results(stop)) as results:
                 yield from results
         tidy(self.folder.resolve(), again=True)  # a worker that died may have left a file
 

@@ -25,8 +25,9 @@ from gpu_ops.batch.work import Done, Work, cores
 from gpu_ops.errors import BAD_INPUT, DeviceError, KernelError, KernelscopeError
 from gpu_ops.io.images.stores import is_store
 from gpu_ops.io.rows import SMALL
+from gpu_ops.progress import advance
 from gpu_ops.running.attempt import FOR_ALL
-from gpu_ops.running.parts import Executor, threads
+from gpu_ops.running.parts import Executor, Report, threads
 
 Planned = tuple[Item, Mapping[str, Any] | None]
 """A file, and its row of an earlier batch."""
@@ -104,7 +105,8 @@ class _Watch:
 
 
 class Spread:
-    """The files of a batch, `count` of them, at the workers. `begun` is called with each that is given to one."""
+    """The files of a batch, `count` of them, at the workers. `begun` is called with each that is given to one,
+    and `report_of` gives what is called before each part of a file that all workers share."""
 
     def __init__(
         self,
@@ -113,8 +115,9 @@ class Spread:
         planned: Iterable[Planned],
         count: int,
         begun: Callable[[Item], object] = lambda item: None,
+        report_of: Callable[[Item], Report] = lambda item: advance,
     ) -> None:
-        self._begun = begun
+        self._begun, self._report_of = begun, report_of
         self._workers, self._client, self._work, self._count = workers, workers.client, workers.work, count
         self._here, self._planned = work, iter(planned)
         self._running, self._ended = dict[Any, tuple[list[Planned], bool]](), queue.SimpleQueue[Any]()
@@ -139,7 +142,8 @@ class Spread:
             while self._large and not stop():
                 item, earlier = self._large.popleft()
                 self._begun(item)
-                yield item, self._here.one(item, earlier, on_workers(self._workers, AHEAD * self._workers.count))
+                executor = on_workers(self._workers, AHEAD * self._workers.count)
+                yield item, self._here.one(item, earlier, executor, self._report_of(item))
         finally:
             self._client.cancel(list(self._running), force=True)
 

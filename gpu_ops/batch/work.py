@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_ops.batch import choosing
-from gpu_ops.batch.all_frames import Wanted, write_frames
+from gpu_ops.batch.all_frames import Wanted, Written, write_frames
 from gpu_ops.batch.files import Item, is_done, result_facts, stamp
 from gpu_ops.batch.in_bands import LargeFile, large_file
 from gpu_ops.batch.spec import BatchSpec
@@ -21,11 +21,12 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.results import save_output
+from gpu_ops.progress import advance
 from gpu_ops.report.about import about_run
 from gpu_ops.report.files import row
 from gpu_ops.report.provenance import machine
 from gpu_ops.running.attempt import FOR_ALL
-from gpu_ops.running.parts import Executor, serial
+from gpu_ops.running.parts import Executor, Report, serial
 from gpu_ops.running.runner import last_runs, run_experiment
 from gpu_ops.running.suitable import check_type
 from gpu_ops.running.verify import full_meta
@@ -86,9 +87,16 @@ class Work:
         """The outcome of a file that has no result."""
         return Done({**self.row(item), "sentence": sentence, "seconds": seconds}, code)
 
-    def one(self, item: Item, earlier: Mapping[str, Any] | None = None, bands: Executor[Any, Any] = serial) -> Done:
-        """The outcome of one file; `earlier` is its row of an earlier batch. `bands` are processed by this executor.
-        Raises KernelFault and DeviceLost, after which this process cannot use the device."""
+    def one(
+        self,
+        item: Item,
+        earlier: Mapping[str, Any] | None = None,
+        bands: Executor[Any, Any] = serial,
+        report: Report = advance,
+    ) -> Done:
+        """The outcome of one file; `earlier` is its row of an earlier batch. `bands` and frames are processed by this
+        executor, and `report(done, count)` is called before each. Raises KernelFault and DeviceLost, after which this
+        process cannot use the device."""
         if earlier is not None and self._is_done(earlier, item):
             return Done({**earlier, "skipped": True}, FINE)
         began, code, said = time.perf_counter(), FINE, list[str]()
@@ -96,7 +104,7 @@ class Work:
         try:
             if item.fault:
                 raise InputError(item.fault)
-            code = _compute(self, item, row, said, bands)
+            code = _compute(self, item, row, said, bands, report)
         except FOR_ALL:  # this process can no longer use the device: no file can be processed
             raise
         except MemoryError:
@@ -120,13 +128,15 @@ class Work:
         return is_done(earlier, item, choosing.with_defaults(filter, params))
 
 
-def _compute(work: Work, item: Item, record: dict[str, Any], said: list[str], bands: Executor[Any, Any]) -> int:
+def _compute(
+    work: Work, item: Item, record: dict[str, Any], said: list[str], bands: Executor[Any, Any], report: Report
+) -> int:
     """Load, run, verify and save one file. Completes its row step by step, and returns the exit code."""
     spec = work.spec
     large, words = (None, []) if spec.frames else large_file(spec, item, work.devices)
     said += [f"{plain(item.file)}: {one}." for one in words]
     if large is not None:
-        return _compute_bands(large, record, bands)
+        return _compute_bands(large, record, bands, report)
     clean = spec.reading.load(item.file)
     said += [f"{plain(item.file)}: {one}." for one in notes_in(clean.origin)]
     input = spec.reading.finish(clean)
@@ -139,7 +149,8 @@ def _compute(work: Work, item: Item, record: dict[str, Any], said: list[str], ba
     said += sentences
     record |= spec.settings_of(filter, pick)
     if spec.frames and input.facts.frames > 1:
-        return _compute_frames(work, item, record, input, Wanted(filter.id, params, pick, ""), bands)
+        frames = partial(write_frames, report=report, executor=bands)
+        return _compute_frames(work, item, record, input, Wanted(filter.id, params, pick, ""), frames)
     experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.device_memory)
     with _computing:
         result = last_runs(run_experiment(experiment))[-1]
@@ -162,9 +173,10 @@ def _compute(work: Work, item: Item, record: dict[str, Any], said: list[str], ba
 
 
 def _compute_frames(
-    work: Work, item: Item, record: dict[str, Any], input: Input, wanted: Wanted, bands: Executor[Any, Any]
+    work: Work, item: Item, record: dict[str, Any], input: Input, wanted: Wanted, write: Callable[..., Written]
 ) -> int:
-    """Process all frames of a stack, of which `input` is the first, as `_compute` does with one image."""
+    """Process all frames of a stack, of which `input` is the first, as `_compute` does with one image, and `write`
+    them."""
     spec, filter, count = work.spec, FILTERS.find(wanted.filter), input.facts.frames
     output = filter.given(choosing.with_defaults(filter, wanted.params))[0]
     formats = output.of_kind.stack_formats
@@ -173,7 +185,7 @@ def _compute_frames(
     try:
         with _computing:
             read = partial(_frame, spec.reading, item.file)
-            written = write_frames(read, count, wanted._replace(output=output.id), path, executor=bands)
+            written = write(read, count, wanted._replace(output=output.id), path)
     except WrongResult as error:
         record |= {"status": "wrong", "sentence": str(error)}
         return WRONG
@@ -189,12 +201,12 @@ def _frame(reading: Reading, file: Path, frame: int) -> Input:
     return own.finish(own.load(file))
 
 
-def _compute_bands(large: LargeFile, record: dict[str, Any], bands: Executor[Any, Any]) -> int:
+def _compute_bands(large: LargeFile, record: dict[str, Any], bands: Executor[Any, Any], report: Report) -> int:
     """Process one file in bands, as `_compute` does with a whole one."""
     record |= large.facts
     try:
         with _computing:
-            record |= large.write(bands)
+            record |= large.write(bands, report)
     except WrongResult as error:
         record |= {"status": "wrong", "sentence": str(error)}
         return WRONG

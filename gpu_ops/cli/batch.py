@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 
 from gpu_ops.batch.choosing import family, for_one
-from gpu_ops.batch.files import DONE
+from gpu_ops.batch.files import DONE, Item
 from gpu_ops.batch.run import Batch, Pace
 from gpu_ops.batch.spec import FORMAT_RULE, VARIANT_RULE, BatchSpec
 from gpu_ops.cli import stopping, streams
@@ -87,6 +87,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the filter on every file and return the exit code."""
     began, batch = time.perf_counter(), Batch(_spec(args), streams.say)
     count, told = len(batch.files), began
+    batch.within = _Within(args.frames == "all")
     try:
         with _stoppable() as stop, closing(batch.run(stop.is_set)) as done:
             for place, one in enumerate(done, start=1):
@@ -106,6 +107,18 @@ def run(args: argparse.Namespace) -> int:
     else:
         _print(batch, time.perf_counter() - began)
     return batch.exit_code if batch.complete else STOPPED
+
+
+class _Within:
+    """Says every TOLD_S how far a file is that is processed in frames or bands."""
+
+    def __init__(self, frames: bool) -> None:
+        self._what, self._again = "frame" if frames else "band", time.perf_counter() + TOLD_S
+
+    def __call__(self, item: Item, done: int, count: int) -> None:
+        if (now := time.perf_counter()) > self._again:
+            self._again = now + TOLD_S
+            streams.say(f"{plain(str(item.file), 60)}: {done:,} of {counted(count, self._what)}")
 
 
 def pace_words(pace: Pace) -> str:

@@ -252,6 +252,15 @@ def doctor(args: argparse.Namespace) -> int:
     return 0
 
 
+def _print_extras(extras: dict[str, Any]) -> None:
+    """For each extra its packages, and the command that installs those that are missing."""
+    lines = [["extra", "for", "packages", "to install"]]
+    for name, extra in extras.items():
+        packages = ", ".join(f"{package} {there or 'missing'}" for package, there in extra["packages"].items())
+        lines.append([name, extra["purpose"], packages, extra["install"]])
+    print("extras     " + align(lines).replace("\n", "\n" + " " * 11))
+
+
 def _print_cuda(cuda: dict[str, Any]) -> None:
     """The driver and its GPUs, which wheels suit them, and the command to run."""
     gpus = ", ".join(f"{gpu['name']} ({gpu['architecture']})" for gpu in cuda["gpus"]) or "no GPU"
@@ -282,6 +291,7 @@ def _print_doctor(state: dict[str, Any]) -> None:
     print(f"NVRTC      {compiler}")
     _print_cuda(state["cuda"])
     print("libraries  " + ", ".join(f"{name} {v}" for name, v in state["libraries"].items()))
+    _print_extras(state["extras"])
     for place, (name, package) in enumerate(state["not_installed"].items()):
         print(f"{'' if place else 'missing':11}{name} for more variants: install {package}")
     print("window     " + ("\n           ".join(state["window"]["faults"]) or "all its dependencies are installed"))

@@ -6,18 +6,59 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
-from typing import Any
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
 
 from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.libraries import missing
 from gpu_ops.devices.nvrtc import nvrtc_version, reason, supported_architectures
 from gpu_ops.devices.shipped_programs import architectures
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.doctor.cuda_support import support_json
+from gpu_ops.doctor.cuda_support import install, support_json
 from gpu_ops.doctor.window_needs import faults
 from gpu_ops.filters import FILTERS
 from gpu_ops.host import total_memory
 from gpu_ops.report.provenance import library_versions, roofs_json
+
+
+class Extra(NamedTuple):
+    """What an extra of the installation is for, and its packages on this system."""
+
+    purpose: str
+    packages: tuple[str, ...]
+
+
+LINUX, MACOS = sys.platform == "linux", sys.platform == "darwin"
+EXTRAS = {
+    "batch": Extra("many files on several workers", ("distributed", *(("dask-cuda",) if LINUX else ()))),
+    "science": Extra("HDF5 and Zarr", ("h5py", "zarr")),
+    "formats": Extra("compressed TIFF, DICOM and video", ("imagecodecs", "pydicom", "av")),
+    "notebook": Extra("filters in notebooks", ("anywidget",)),
+    "audio": Extra("playing signals", ("sounddevice",)),
+    "sass": Extra("machine code of kernels", ("nvidia-cuda-nvdisasm",) if not MACOS else ()),
+    "ncu": Extra("reports of Nsight Compute", ("ncu-report",) if LINUX else ()),
+    "trace": Extra("timelines of a GPU", ("cupti-python",) if LINUX else ()),
+}
+"""The extras but those of CuPy, which a table of their own compares."""
+
+
+def extras_json() -> dict[str, Any]:
+    """The extras of this system: their packages with the versions that are installed, None for those that are not, and
+    the command that installs what is missing, "" for nothing."""
+    found = dict[str, Any]()
+    for name, extra in EXTRAS.items():
+        versions = {package: _version(package) for package in extra.packages}
+        command = install(name) if None in versions.values() else ""
+        if versions:
+            found[name] = {"purpose": extra.purpose, "packages": versions, "install": command}
+    return found
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def examine(with_roofs: bool = True) -> dict[str, Any]:
@@ -33,6 +74,7 @@ def examine(with_roofs: bool = True) -> dict[str, Any]:
         "nvrtc": _nvrtc(),
         "cuda": support_json(),
         "libraries": library_versions(),
+        "extras": extras_json(),
         "not_installed": missing(v.library for f in FILTERS for v in f.variants if v.library),
         "window": {"ready": not (window := faults()), "faults": window},
     }

@@ -28,6 +28,7 @@ from gpu_ops.input_kinds import IMAGE, INPUT_KINDS
 from gpu_ops.output_kinds import Array, colours
 from gpu_ops.params import Values
 from gpu_ops.progress import Cancelled, advance, collect, listening, quiet
+from gpu_ops.running.verify import sum_of_squares
 from gpu_ops.types import Closeness, Filter, Input, Quality
 
 SIGMA = 1.5
@@ -121,8 +122,8 @@ def _squares(clean: Array, other: Array) -> tuple[float, float]:
             advance(start, left.size)
             c = left[start : start + CHUNK].astype(np.float64)
             difference = right[start : start + CHUNK] - c
-            power += float(np.dot(c, c))
-            error += float(np.dot(difference, difference))
+            power += sum_of_squares(c)
+            error += sum_of_squares(difference)
     return power, error
 
 

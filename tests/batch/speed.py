@@ -34,6 +34,8 @@ from gpu_ops.io import save
 DIFFERENT = 50
 """Images of different values; the others are links to them."""
 CHUNK = 16
+LOOK_S = 1.0
+"""Seconds between two looks at all processes, each of which takes milliseconds itself."""
 
 
 class Cost:
@@ -59,7 +61,7 @@ class Cost:
         return sum(self._seconds.values()) - self._before
 
     def _look(self) -> None:
-        while not self._ended.wait(0.2):
+        while not self._ended.wait(LOOK_S):
             sizes = []
             for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
                 try:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tifffile
 
 from gpu_ops.batch import all_frames, file_bands
 from gpu_ops.cli import main
@@ -169,3 +170,17 @@ def test_resume_and_workers(call: Call) -> None:
     assert [first[name]["status"] for name in "abcd"] == ["right"] * 4
     code, out, _ = call("--input", "in", "--resume", *MIB)
     assert code == 0 and "4 done before" in out
+
+
+def test_a_line_says_how_far_frames_and_bands_are(capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
+    monkeypatch.setattr("gpu_ops.batch.run.WITHIN_S", 0.0)
+    monkeypatch.setattr("gpu_ops.cli.batch.TOLD_S", 0.0)
+    tifffile.imwrite("in/stack.tif", IMAGE[:90, :20].reshape(9, 10, 20))
+    call = ["run", "mean2d", "--device", "cpu", "--variant", "scipy", "--output-dir", "out", "--input"]
+    assert main([*call, "in/stack.tif", "--frames", "all"]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if " of 9 frames" in line]
+    assert lines == [f"kernelscope: in/stack.tif: {k} of 9 frames" for k in range(1, 9)]
+    assert main([*call, "in/a.npy", *MIB]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if re.search(r"\d of \d+ bands", line)]
+    count = int(lines[0].split()[-2])
+    assert lines == [f"kernelscope: in/a.npy: {k} of {count} bands" for k in range(1, count)] and count > 2

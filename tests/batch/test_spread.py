@@ -15,9 +15,11 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -275,6 +277,12 @@ def test_a_plan_of_many_files_has_their_names_once(tmp_path: Path, monkeypatch: 
 def workers() -> Iterator[Workers]:
     with cluster(Work(replace(SPEC, workers=2), ""), lambda sentence: None) as found:
         yield found
+
+
+def test_workers_keep_the_memory_that_they_free(workers: Workers) -> None:
+    """Dask's own limit has every array mapped anew, which costs as much as a small filter."""
+    found = workers.client.run(os.environ.get, "MALLOC_TRIM_THRESHOLD_")
+    assert list(found.values()) == [os.environ.get("MALLOC_TRIM_THRESHOLD_")] * 2
 
 
 @dataclass(frozen=True)
@@ -619,3 +627,28 @@ def test_an_input_in_the_folder_of_the_results_is_not_replaced(folder: Path) -> 
     with pytest.raises(InputError, match="is an input itself"):
         item.path(".npy")
     assert item.path(".png").name == "a.png" and load("in/a.npy").array.shape == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("before", "fault"),
+    [
+        ("", "would run it again; put its statements under if __name__"),
+        ("if __name__ == '__main__':\n ", ""),
+        ("def begin():\n ", "would run it again"),
+        (None, "save it as a file first"),
+    ],
+)
+def test_a_script_that_workers_would_run_again_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, before: str | None, fault: str
+) -> None:
+    """Nothing is started for it."""
+    text = f"{before or ''}started = run.start()\n" + ("begin()" if before and "def" in before else "")
+    if before is not None:
+        Path("script.py").write_text(text)
+    main, run = ModuleType("__main__"), BatchRun(replace(SPEC, workers=2))
+    monkeypatch.setattr(run._thread, "start", lambda: None)
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    vars(main).update(__file__="script.py", run=run)
+    with pytest.raises(KernelscopeError, match=fault) if fault else nullcontext():
+        exec(compile(text, "script.py", "exec"), vars(main))
+    assert vars(main).get("started") is (None if fault else run)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import sys
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,8 @@ from wrong import find_wrong
 from gpu_ops.cli import main
 from gpu_ops.cli.occupied import Place
 from gpu_ops.devices import cuda_devices
-from gpu_ops.doctor.machine import examine, transfers_text
+from gpu_ops.doctor import machine
+from gpu_ops.doctor.machine import EXTRAS, examine, transfers_text
 from gpu_ops.io import SAMPLES, load, save
 from gpu_ops.own_kernels import checking
 from gpu_ops.report.rows import Row
@@ -24,6 +27,7 @@ from gpu_ops.running.contract import Case, covering_cases
 from gpu_ops.types import Timing
 
 NO_GPU = pytest.mark.skipif(cuda_devices()[0].available, reason="this machine has a CUDA device")
+ROOT = Path(__file__).parents[2]
 CPU = ["--device", "cpu"]
 SMALL = ["--sample", "noise", "--length", "3000", "--dtype", "float64", *CPU]
 
@@ -197,6 +201,25 @@ def test_doctor_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
         assert word in out
     state = examine(with_roofs=False)
     assert state["cpu"] == next(device["model"] for device in state["devices"] if device["name"] == "cpu")
+
+
+def test_doctor_has_a_line_for_each_extra(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """The table has the packages of pyproject.toml, but those of CuPy and of tests."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    own = {name: extra for name, extra in extras.items() if name not in ("cuda12", "cuda13", "test")}
+    assert own.keys() == EXTRAS.keys()
+    for name, extra in EXTRAS.items():
+        assert set(extra.packages) <= {re.split("[>=;]", package)[0] for package in own[name]}
+        assert sys.platform != "linux" or len(extra.packages) == len(own[name])
+    there = machine.version
+    monkeypatch.setattr(
+        machine, "version", lambda name: "7.8" if name in ("h5py", "zarr") else there("no such " + name)
+    )
+    _, out, _ = call(capsys, "doctor", "--skip-roofs")
+    lines = {line.split()[0]: line for line in out.partition("extras ")[2].splitlines()[1:] if line.strip()}
+    assert "h5py 7.8, zarr 7.8" in lines["science"] and "install" not in lines["science"]
+    assert "distributed missing" in lines["batch"] and "kernelscope[batch]" in lines["batch"]
+    assert "anywidget missing" in lines["notebook"] and "kernelscope[notebook]" in lines["notebook"]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ import pytest
 from PIL import Image
 
 import gpu_ops as ks
-from gpu_ops.errors import LibraryMissing
+from gpu_ops.errors import KernelscopeError, LibraryMissing
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.notebook import shared_engine
 from gpu_ops.notebook import view as module
@@ -28,6 +30,7 @@ from gpu_ops.notebook.pictures import WHOLE, Ends, Window, curve_png, image_png
 from gpu_ops.output_kinds import Form
 
 widget = pytest.importorskip("gpu_ops.notebook.widget", reason="anywidget is missing: install kernelscope[notebook]")
+SCRIPT = "import numpy, gpu_ops\ngpu_ops.view(numpy.zeros((4, 4), numpy.uint8), 'mean')\n"
 RESOURCES = Path(widget.PAGE)
 IMAGE = np.random.default_rng(1).integers(0, 256, (60, 80), np.uint8)
 View = Callable[..., Any]
@@ -338,3 +341,16 @@ def test_a_drag_does_not_wait_for_a_slow_run(view: View) -> None:
     assert cancelled == [job]
     one.wait()
     assert one.params["window"] == 7 and one.earlier == []
+
+
+def test_a_script_without_its_guard_is_told_before_an_engine_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    monkeypatch.setattr(shared_engine, "_shared", None)
+    monkeypatch.setattr(shared_engine, "SharedEngine", None)
+    main = ModuleType("__main__")
+    main.__file__ = str(tmp_path / "script.py")
+    monkeypatch.setitem(sys.modules, "__main__", main)
+    with pytest.raises(KernelscopeError, match="imports script.py and would run it again"):
+        exec(compile(SCRIPT, main.__file__, "exec"), vars(main))

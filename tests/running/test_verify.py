@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from gpu_ops.filters.registry import Registry
 from gpu_ops.io import from_array
 from gpu_ops.plan import Call, Plan
 from gpu_ops.running.runner import run_experiment
-from gpu_ops.running.verify import measure_error, regions, verify
+from gpu_ops.running.verify import measure_error, regions, sum_of_squares, verify
 from gpu_ops.task import Task
 from gpu_ops.types import BORDERS, Experiment, Pick, Run
 
@@ -25,6 +26,27 @@ RANDOM = np.random.default_rng(3)
 
 def _error(expected: np.ndarray, actual: np.ndarray, tolerance: float = 0.0):  # type: ignore[no-untyped-def]
     return measure_error(expected, actual, 1.0, tolerance)
+
+
+def test_integers_that_are_equal_in_one_part_and_differ_in_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_ops.running.verify._CHUNK", 64)
+    rng = np.random.default_rng(5)
+    expected = rng.integers(0, 2**16, (16, 16), np.uint16)
+    actual = expected.copy()
+    same = _error(expected, actual)
+    assert same == _error(expected, actual.astype(np.int32)) and (same.max, same.rms, same.worst) == (0, 0, (0, 0))
+    actual[9, 3] ^= 5
+    wanted = abs(int(expected[9, 3]) - int(actual[9, 3]))
+    other = _error(expected, actual)
+    assert (other.max, other.rms, other.worst) == (wanted, wanted / 16, (9, 3))
+
+
+def test_sums_of_squares_are_exact_enough() -> None:
+    rng = np.random.default_rng(5)
+    values = rng.normal(size=100_001) * 10.0 ** rng.integers(-8, 8, 100_001)
+    exact = math.fsum(float(v) ** 2 for v in values)
+    assert sum_of_squares(values) == pytest.approx(exact, rel=1e-12)
+    assert sum_of_squares(np.array([1e200, 1.0])) == np.inf and np.isnan(sum_of_squares(np.array([np.nan])))
 
 
 def test_equal_arrays_have_no_error() -> None:

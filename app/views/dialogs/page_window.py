@@ -29,7 +29,7 @@ class PageWindow(QDialog):
         if fits:
             layout.setSizeConstraint(QLayout.SizeConstraint.SetFixedSize)
         else:
-            self.resize(self._unit * 110, self._unit * 90)
+            self.resize(QSize(self._unit * 110, self._unit * 90).expandedTo(page.sizeHint()))
 
     def present(self) -> None:
         """Bring the page to the front, entirely on the screen."""
@@ -61,6 +61,10 @@ class Pages:
             page, fits = self._makers[name](), name in self._fitting
             self._windows[name] = PageWindow(page, f"page.{name}", self._window, fits)
         return self._windows[name]
+
+    def existing(self, name: str) -> QWidget | None:
+        """A page that was opened before, else None."""
+        return self._windows[name].page if name in self._windows else None
 
     def present(self, name: str) -> None:
         """Bring a page to the front."""

@@ -60,7 +60,7 @@ from app.views.window.message_bar import MessageBar
 from app.views.window.panels import EXPERIMENT, LADDER, LEVELS, SWEEP, TIMELINE, XRAY
 from app.views.window.placing import put_on_screen
 from app.views.window.probing import Probing
-from app.views.window.session_link import SessionLink, ask_to_close, keep_last
+from app.views.window.session_link import SessionLink, ask_to_close, batch_of, keep_last
 from app.views.window.status_line import StatusLine
 from app.views.window.window_actions import WindowActions
 from app.views.window.window_parts import WindowParts
@@ -359,6 +359,8 @@ class MainWindow(QMainWindow):
         self.context.controller.cancel()
         self.context.playback.stop()
         self.context.own_kernel.close()
+        if (batch := batch_of(self.parts)) is not None:
+            batch.close()
         settings.set_window(self.saveGeometry(), self.docks.layout())
         settings.set_look(look.choice, look.presenter)
         settings.save()

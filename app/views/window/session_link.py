@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isfinite
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QCoreApplication, QObject, QTimer, SignalInstance, Slot
+from PySide6.QtCore import QByteArray, QCoreApplication, QObject, Qt, QTimer, SignalInstance, Slot
 
 from app.base.paths import SESSION, is_session
 from app.models.curves.lanes import choice_of
@@ -20,6 +21,9 @@ from app.views.window.window_parts import WindowParts
 from gpu_ops import KernelscopeError
 from gpu_ops.errors import InputError, plain
 from gpu_ops.input_kinds import INPUT_KINDS
+
+if TYPE_CHECKING:
+    from app.controllers.batch import BatchController
 
 OFFERED = Offered(
     tabs=tuple(panel.id for panel in PANELS if panel.dock == LADDER.dock),
@@ -111,7 +115,9 @@ def unsaved_kernels(parts: WindowParts) -> tuple[Draft, ...]:
 
 
 def ask_to_close(parts: WindowParts) -> bool:
-    """Whether the window can close now; otherwise ask what to do with unsaved kernels."""
+    """Whether the window can close now; otherwise ask what to do with unsaved kernels, and a batch that runs."""
+    if _asks_about_batch(parts):
+        return False
     unsaved = () if parts.window.property(LOSING) else unsaved_kernels(parts)
     if not unsaved:
         return True
@@ -125,6 +131,32 @@ def ask_to_close(parts: WindowParts) -> bool:
     choices: dict[str, Callable[[], object]] = {_tr("Close without saving"): close}
     parts.context.messages.show_message("warning", text.format(names=names), "", "unsaved", choices=choices)
     return False
+
+
+def batch_of(parts: WindowParts) -> BatchController | None:
+    """The window's batches; None before their page was opened."""
+    page = parts.pages.existing("batch")
+    return None if page is None else page.batch  # type: ignore[attr-defined]
+
+
+def _asks_about_batch(parts: WindowParts) -> bool:
+    """Whether a batch runs; then ask whether it is to stop after the files at work, or at once."""
+    batch = batch_of(parts)
+    if batch is None or not batch.running:
+        return False
+
+    def after() -> None:
+        batch.ended.connect(parts.window.close, Qt.ConnectionType.QueuedConnection)
+        batch.cancel()
+
+    def at_once() -> None:
+        batch.close()
+        parts.window.close()
+
+    text = _tr("A batch runs. Stop it after the files at work and close, or close at once; it can be resumed later.")
+    choices: dict[str, Callable[[], object]] = {_tr("Stop it and close"): after, _tr("Close at once"): at_once}
+    parts.context.messages.show_message("warning", text, "", "batch", choices=choices)
+    return True
 
 
 # The view

@@ -1,0 +1,1 @@
+"""The page of batches: many files through the present settings."""
