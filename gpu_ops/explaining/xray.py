@@ -167,13 +167,14 @@ def execute_by_step(
     edits: Mapping[str, str] | None = None,
 ) -> tuple[Any, Task, Plan, list[tuple[Any, Execution]]]:
     """Execute a variant's plan on a simulated GPU step by step, so that each has counts of its own. Returns the device,
-    the task, the plan and each step with its execution. Raises as `xray` does."""
+    the task on it, the plan and each step with its execution. Raises as `xray` does."""
     if not variant.kernels:
         kernels = ", ".join(v.id for v in filter.variants if v.kernels)
         raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
     session = SimDevice(architecture, options, assemble=True).session(edits or {})
     task = _task(filter, variant, input, params, knobs, session.limits)
-    plan = make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
+    task = task.on(session.upload(input.array))
+    plan = make_plan(filter, variant, session, task, edits)
     return session, task, plan, [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
 
 
