@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from gpu_ops.engine.kernel_messages import CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import (
+    CliffsRequest,
+    ContractRequest,
+    PredictionRequest,
+    TrafficRequest,
+    XRayRequest,
+)
 from gpu_ops.engine.messages import (
     Answer,
     CancelRequest,
@@ -48,6 +54,8 @@ def activity(request: Request) -> str:
             return f"profiled {request.pick.variant}{beside} of {request.filter}"
         case CliffsRequest():
             return f"looked for cliffs of {request.pick.variant} of {request.filter}"
+        case TrafficRequest():
+            return f"recorded the traffic of {', '.join(p.variant for p in request.picks)} of {request.filter}"
         case ContractRequest():
             return f"checked an edited {request.pick.variant} of {request.filter}"
         case PredictionRequest():
@@ -68,9 +76,8 @@ def activity(request: Request) -> str:
 
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request refers to."""
-    if isinstance(
-        request, StepsRequest | RunRequest | XRayRequest | CliffsRequest | PredictionRequest | TimelinesRequest
-    ):
+    about = XRayRequest | CliffsRequest | PredictionRequest | TrafficRequest | TimelinesRequest
+    if isinstance(request, StepsRequest | RunRequest | about):
         yield from request.input.segments
     elif isinstance(request, TransfersRequest):
         yield from request.input.segments if request.input else ()

@@ -17,6 +17,8 @@ from gpu_ops.engine.kernel_messages import (
     ContractRequest,
     PredictionAnswer,
     PredictionRequest,
+    TrafficAnswer,
+    TrafficRequest,
     XRayAnswer,
     XRayRequest,
 )
@@ -376,11 +378,11 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-OfKernel = XRayRequest | CliffsRequest | ContractRequest | PredictionRequest
+OfKernel = XRayRequest | CliffsRequest | ContractRequest | PredictionRequest | TrafficRequest
 Look = OfKernel | TimelinesRequest | TransfersRequest | DoctorRequest
 Job = Read | Look | RunRequest | SaveRequest | FramesRequest
 Request = Job | CancelRequest
 Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
-Seen = XRayAnswer | CliffsAnswer | ContractAnswer | PredictionAnswer
+Seen = XRayAnswer | CliffsAnswer | ContractAnswer | PredictionAnswer | TrafficAnswer
 Found = Seen | TimelinesAnswer | TransfersAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Found | Finished | Failed

@@ -8,7 +8,13 @@ from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.doctor.machine import examine
 from gpu_ops.engine.job_channel import JobChannel
-from gpu_ops.engine.kernel_messages import CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import (
+    CliffsRequest,
+    ContractRequest,
+    PredictionRequest,
+    TrafficRequest,
+    XRayRequest,
+)
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -21,6 +27,7 @@ from gpu_ops.engine.messages import (
     TransfersAnswer,
     TransfersRequest,
 )
+from gpu_ops.engine.traffics import answer_traffic
 from gpu_ops.engine.xrays import answer_cliffs, answer_contract, answer_prediction, answer_xray
 from gpu_ops.errors import DeviceError, KernelError, KernelscopeError, ParamError
 from gpu_ops.explaining.blocked import any_timeline
@@ -45,6 +52,8 @@ def work_for_panel(channel: JobChannel, job: Job) -> None:
             answer_xray(channel, job)
         case CliffsRequest():
             answer_cliffs(channel, job)
+        case TrafficRequest():
+            answer_traffic(channel, job)
         case ContractRequest():
             answer_contract(channel, job)
         case PredictionRequest():

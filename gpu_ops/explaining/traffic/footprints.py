@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from gpu_ops.devices.sim.launch import WaitingBlocks
 from gpu_ops.devices.sim.memory import Table, address_of
 from gpu_ops.devices.sim.ptx.emit import Code
 from gpu_ops.devices.sim.ptx.sites import Site
-from gpu_ops.devices.sim.traffic.maps import SECTOR
 from gpu_ops.devices.sim.traffic.tape import Read, Stored, Tape, Weights, add_weights
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.traffic.content import Extents, Footprint, FootprintRead
 from gpu_ops.explaining.traffic.recording import TrafficRun
 from gpu_ops.plan import Copy, Launch, Plan, Step
 from gpu_ops.progress import advance
@@ -24,52 +24,6 @@ from gpu_ops.progress import advance
 MOST_BLOCKS = 64
 """Blocks that are run again for one element."""
 FOLLOW_OTHERS = "choose another variant."
-Extents = tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class FootprintRead:
-    """One element of the input (its flat index), loaded at a line of a kernel by a thread of a block; `count` such
-    loads. `own`: by the thread that stored the result."""
-
-    element: int
-    kernel: str
-    file: str
-    line: int
-    block: Extents
-    thread: Extents
-    own: bool
-    count: int = 1
-
-
-@dataclass(frozen=True)
-class Footprint:
-    """What made one element of a result (flat index `index`): the thread that stored it, at a line of a kernel, the
-    `elements` of the input (flat indices, in order), and the `reads` that fetched them. `own_reads` are the loads by
-    that thread from global memory, and `shared_reads` from shared memory, for all its results together. `blocks`:
-    blocks of all launches that took part."""
-
-    index: int
-    kernel: str
-    file: str
-    line: int
-    block: Extents
-    thread: Extents
-    warp: int
-    elements: tuple[int, ...]
-    reads: tuple[FootprintRead, ...]
-    own_reads: int
-    shared_reads: int
-    blocks: int
-    itemsize: int
-
-    @property
-    def sectors(self) -> dict[tuple[str, int], tuple[int, ...]]:
-        """The numbers of the sectors of the input that hold the elements, by the line that fetched them."""
-        found: defaultdict[tuple[str, int], set[int]] = defaultdict(set)
-        for read in self.reads:
-            found[read.file, read.line].add(read.element * self.itemsize // SECTOR)
-        return {place: tuple(sorted(numbers)) for place, numbers in sorted(found.items())}
 
 
 class _Taping:

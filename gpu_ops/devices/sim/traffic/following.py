@@ -35,8 +35,8 @@ class Touch(NamedTuple):
 
 
 class Follower:
-    """The part that all ways to follow values share. Registers are arrays (lanes of the batch,) of numbers; `numbers` of
-    the kernel's code name their variables."""
+    """The part that all ways to follow values share. Registers are arrays (lanes of the batch,) of numbers. The `numbers`
+    of the kernel's code name its variables."""
 
     def __init__(self, numbers: Mapping[str, int]) -> None:
         self._names = numbers
@@ -191,7 +191,9 @@ class Follower:
         """The value of an operand, or one for each lane that runs, as unsigned numbers; None where it is not known."""
         if isinstance(operand, Imm):
             return operand.value & ALL_BITS if operand.kind == "int" else None
-        values = self._values.get(f"v{self._names.get(operand.name)}") if isinstance(operand, Reg) else None
+        if not isinstance(operand, Reg):
+            return None
+        values = self._values.get(f"v{self._names.get(operand.name)}")
         if values is None or values.dtype.kind not in "iub" or operand.name in self._later(line):
             return None
         assert self._lanes is not None

@@ -19,7 +19,6 @@ from gpu_ops.devices.sim.traffic.following import Follower, Touch
 Measure = Literal["requests", "sectors", "shared"]
 MEASURES: tuple[Measure, ...] = ("requests", "sectors", "shared")
 SECTOR_BITS = 5
-SECTOR = 1 << SECTOR_BITS
 ALIASES = frozenset({"mov", "cvt", "cvta", "selp"})
 """Instructions that keep a value, or choose one of two."""
 

@@ -1,4 +1,4 @@
-"""Records where every value of one block comes from, so that the loads behind a stored value can be found afterwards."""
+"""Records where every value of one block comes from, to find the loads behind a stored value afterwards."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ class Read(NamedTuple):
 
 
 class Tape(Follower):
-    """The record of one block. A number is a node of a graph: a load, or a result of other nodes; nodes are in the order
-    in which they came to be. `reads` are all accesses of the block that read."""
+    """The record of one block. A number is a node of a graph: a load, or a result of other nodes, in the order in which
+    they came to be. `reads` are all accesses of the block that read."""
 
     wants_values = True
 
@@ -217,7 +217,6 @@ class Tape(Follower):
                     needed[origin] |= part
                     inner = {(*factor, slot): times for factor, times in inside.items()}
                     add_weights(total[origin], inner if source.use == "any" else own, source.use)
-
 
     def _name(self, node: int) -> int:
         """A number that two nodes share which are the same function of bytes at the same address."""
