@@ -78,11 +78,13 @@ def record_traffic(
     knobs: Values,
     architecture: str = "sm_75",
     edits: Mapping[str, str] | None = None,
+    code: bool = True,
 ) -> TrafficRun:
-    """Run a variant on a simulated GPU and record what it fetches. Counts are those of its X-ray. Raises as
+    """Run a variant on a simulated GPU and record what it fetches. Counts are those of its X-ray with the same `code`,
+    which counts accesses as the machine code makes them where it is known. Raises as
     `gpu_ops.explaining.xray.xray` does."""
     recorder = Recorder()
-    options = Options(counters="full", machine_code=True, observers=recorder)
+    options = Options(counters="full", machine_code=code, observers=recorder)
     device, task, plan, executions = execute_by_step(
         filter, variant, input, params, knobs, architecture, options, edits
     )

@@ -35,8 +35,8 @@ class Touch(NamedTuple):
 
 
 class Follower:
-    """The part that all ways to follow values share. Registers are arrays (lanes of the batch,) of numbers. The `numbers`
-    of the kernel's code name its variables."""
+    """The part that all ways to follow values share. Registers are arrays (lanes of the batch,) of numbers. They have
+    the `numbers` of the kernel's code."""
 
     def __init__(self, numbers: Mapping[str, int]) -> None:
         self._names = numbers
@@ -188,16 +188,16 @@ class Follower:
                 self._set(one, at, np.zeros(len(at), np.int64))
 
     def known(self, line: Instruction, operand: Operand) -> int | Array | None:
-        """The value of an operand, or one for each lane that runs, as unsigned numbers; None where it is not known."""
+        """The bits of an operand, or those of each lane that runs, as unsigned numbers; None where it is not known."""
         if isinstance(operand, Imm):
-            return operand.value & ALL_BITS if operand.kind == "int" else None
+            return operand.value & ALL_BITS
         if not isinstance(operand, Reg):
             return None
         values = self._values.get(f"v{self._names.get(operand.name)}")
-        if values is None or values.dtype.kind not in "iub" or operand.name in self._later(line):
+        if values is None or values.dtype.kind not in "iubf" or operand.name in self._later(line):
             return None
         assert self._lanes is not None
-        if values.dtype.kind == "i":
+        if values.dtype.kind in "if":
             values = values.view(f"u{values.dtype.itemsize}")
         return self._lanes.active(values) if values.size > 1 else int(values.reshape(-1)[0])
 

@@ -15,7 +15,7 @@ Use = Literal["plus", "minus", "any"]
 Needs = Callable[[int, int], int]
 """The bits of an operand that given bits of the result need, in a lane."""
 Known = int | Array | None
-"""The value of an operand as an unsigned number, or one for each lane; None where it is not known."""
+"""The bits of an operand as an unsigned number, or one for each lane; None where it is not known."""
 ALL, WORD = (1 << 64) - 1, (1 << 32) - 1
 FIELD = 16
 """Sums of whole fields of so many bits in one register do not mix while no carry crosses from one to the next."""
@@ -80,9 +80,21 @@ def uses(line: Instruction, operands: Operands) -> list[Part]:
     if found is not None:
         return found
     plain = PLAIN.get(kind, ())
-    return [Part(n, plain[n] if n < len(plain) else "any", everything) for n in range(len(operands.places))]
+    factors = {0: 1, 1: 0} if kind in PRODUCTS else {}
+    needs = [
+        unless_zero(operands.known(factors[n])) if n in factors else everything for n in range(len(operands.places))
+    ]
+    return [Part(n, plain[n] if n < len(plain) else "any", need) for n, need in enumerate(needs)]
 
 
+def unless_zero(other: Known) -> Needs:
+    """A factor: all of it, but nothing where the other one is known to be 0."""
+    if other is None:
+        return everything
+    return lambda need, lane: everything(need, lane) if value(other, lane) else 0
+
+
+PRODUCTS = frozenset({"mul", "mul24", "fma", "mad", "mad24"})
 PLAIN: dict[str, tuple[Use, ...]] = {
     "add": ("plus", "plus"),
     "sub": ("plus", "minus"),
