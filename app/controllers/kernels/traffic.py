@@ -39,13 +39,15 @@ class Query(NamedTuple):
 
 class TrafficController(AfterXRay):
     """Requests the traffic of the first ticked variants that have kernels, and the footprint of the result at `place`
-    (row, column), () for none. `measure` is what is painted, of `line`, or of all lines (None). With `follows` it is
-    the line of the X-ray. `shown_changed`: one of these changed."""
+    (row, column), () for none; `variant` is the one to tell about, "" for the first. `measure` is what is painted, of
+    `line`, or of all lines (None). With `follows` it is the line of the X-ray. `shown_changed`: one of these
+    changed."""
 
     shown_changed = Signal()
 
     def __init__(self, controller: SessionController, xray: XRayController, parent: QObject | None = None) -> None:
         self.place: tuple[int, ...] = ()
+        self.variant = ""
         self.measure: Measure = "sectors"
         self.line: Line | None = None
         self.follows = False
@@ -91,9 +93,11 @@ class TrafficController(AfterXRay):
         if self.follows:
             self.set_line(None, True)
 
-    def set_place(self, place: tuple[int, ...]) -> None:
-        """Ask for the footprint of the result at (row, column), or at (sample,)."""
-        self.place = place
+    def set_place(self, place: tuple[int, ...], variant: str = "") -> None:
+        """Ask for the footprint of the result at (row, column), or at (sample,), and tell about that of a variant; the
+        same again asks for none."""
+        again = (place, variant) == (self.place, self.variant)
+        self.place, self.variant = () if again else place, variant
         self._update()
         self.shown_changed.emit()
 

@@ -20,6 +20,8 @@ from gpu_ops.explaining.traffic.content import MEASURES
 from gpu_ops.input_kinds import INPUT_KINDS
 
 FOLLOWED = "xray"
+LINES = 2
+"""Lines of text for the totals, and for the footprint."""
 
 
 class ColourScale(QWidget):
@@ -84,12 +86,15 @@ class TrafficBar(QWidget):
         self.close_button.setText("×")  # noqa: RUF001 - the sign
         set_tip(self.close_button, self.tr("Stop painting the traffic"))
         self.state, self.words = sentence_label("trafficState", self), sentence_label("trafficWords", self)
+        for label in (self.state, self.words):  # the pictures keep their size while the texts change
+            label.setMinimumHeight(LINES * self.fontMetrics().lineSpacing())
+            label.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.strip = TrafficStrip(self)
         self._arrange()
         self.measure.activated.connect(lambda: controller.set_measure(self.measure.currentData()))
         self.line.activated.connect(self._choose_line)
         self.close_button.clicked.connect(lambda: controller.watch(False))
-        self.strip.chosen.connect(lambda sample: controller.set_place((sample,)))
+        self.strip.chosen.connect(lambda sample, variant: controller.set_place((sample,), variant))
         controller.changed.connect(self._show)
         controller.shown_changed.connect(self._show)
         self.setVisible(False)
@@ -123,13 +128,15 @@ class TrafficBar(QWidget):
         if spatial == 1:
             self.strip.show_recorded(recorded, controller.measure, controller.line, controller.place)
         self.state.setText(self._state())
-        words = []
+        words = ""
         if recorded is not None and controller.place:
-            words = [footprint_text(one, controller.place) for one in recorded.variants]
+            told = recorded.of(controller.variant) or recorded.variants[0]
+            words = footprint_text(told, controller.place)
+        elif recorded is not None and spatial == 1:
+            words = self.tr("Click a sample in a row of colours to see what made it.")
         elif recorded is not None:
-            words = [self.tr("Click a pixel, or press Enter at the cursor, to see what made it.")]
-        self.words.setText("\n".join(filter(None, words)))
-        self.words.setVisible(bool(words))
+            words = self.tr("Click a pixel of a result, or press Enter at the cursor, to see what made it.")
+        self.words.setText(words)
 
     def _state(self) -> str:
         """The totals, or why there are none."""

@@ -34,7 +34,7 @@ class TrafficLink(QObject):
     def __init__(self, pictures: Pictures, controller: TrafficController, probe: Probe) -> None:
         super().__init__(pictures)
         self._pictures, self._controller, self._probe = pictures, controller, probe
-        self._canvases: list[ImageCanvas] = []
+        self._canvases: dict[ImageCanvas, str] = {}
         self._pressed: QPointF | None = None
         self.painted: dict[str, Painted] = {}
         self._later = QTimer(self, singleShot=True, interval=0)
@@ -50,14 +50,14 @@ class TrafficLink(QObject):
         for canvas in self._canvases:
             sketch_of(canvas).draw(NAME, None)
             canvas.removeEventFilter(self)
-        self._canvases, self.painted = [], {}
+        self._canvases, self.painted = {}, {}
         session, recorded = self._controller.session, self._controller.recorded
         if not self._controller.on or session.input is None or INPUT_KINDS[session.input.kind].rank != 2:
             return
         panes = {key: pane for grid in grids(self._pictures, session) for key, pane in grid.every.items()}
-        for pane in panes.values():
+        for key, pane in panes.items():
             pane.canvas.installEventFilter(self)
-            self._canvases.append(pane.canvas)
+            self._canvases[pane.canvas] = "" if key == INPUT else key
         if recorded is None:
             return
         shown = [one for one in recorded.variants if one.id in panes]
@@ -88,7 +88,7 @@ class TrafficLink(QObject):
             return False
         if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and watched.display.cursor is not None:
-                self._choose(*watched.display.cursor)
+                self._choose(watched, *watched.display.cursor)
                 return True
         elif isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
             if event.type() == QEvent.Type.MouseButtonPress:
@@ -96,11 +96,11 @@ class TrafficLink(QObject):
             elif event.type() == QEvent.Type.MouseButtonRelease and self._pressed is not None:
                 away = event.position() - self._pressed
                 if math.hypot(away.x(), away.y()) < STILL:
-                    self._choose(*watched.data_at(event.position()))
+                    self._choose(watched, *watched.data_at(event.position()))
                 self._pressed = None
         return False
 
-    def _choose(self, x: float, y: float) -> None:
+    def _choose(self, canvas: ImageCanvas, x: float, y: float) -> None:
         place, extent = (math.floor(y), math.floor(x)), self._probe.extent
         if len(extent) == 2 and 0 <= place[0] < extent[0] and 0 <= place[1] < extent[1]:
-            self._controller.set_place(() if place == self._controller.place else place)
+            self._controller.set_place(place, self._canvases[canvas])

@@ -19,9 +19,10 @@ MOST = 2048
 
 
 class TrafficStrip(QWidget):
-    """Shows the counts of all samples of the recorded part. `chosen(sample)`: the user clicked on it."""
+    """Shows the counts of all samples of the recorded part. `chosen(sample, variant)`: the user clicked on it in the
+    row of the variant."""
 
-    chosen = Signal(int)
+    chosen = Signal(int, str)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -104,7 +105,8 @@ class TrafficStrip(QWidget):
         left = self._names()
         share = (event.position().x() - left) / max(self.width() - left, 1)
         if self._count and 0 <= share < 1:
-            self.chosen.emit(self._first + int(share * self._count))
+            row = min(int(event.position().y() // self._line), len(self.rows) - 1)
+            self.chosen.emit(self._first + int(share * self._count), self.rows[row][0].id)
 
 
 def _reduced(counts: Array) -> Array:
