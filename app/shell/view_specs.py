@@ -255,7 +255,7 @@ VIEW = (
     ),
     ActionSpec(
         "traffic",
-        QT_TRANSLATE_NOOP("Actions", "Tra&ffic on the picture"),
+        QT_TRANSLATE_NOOP("Actions", "Traffic on t&he picture"),
         "view",
         ("Ctrl+Shift+F",),
         QT_TRANSLATE_NOOP("Actions", "Tint each picture by how often its kernel fetches every part of the input"),

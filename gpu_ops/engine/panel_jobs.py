@@ -27,8 +27,7 @@ from gpu_ops.engine.messages import (
     TransfersAnswer,
     TransfersRequest,
 )
-from gpu_ops.engine.traffics import answer_traffic
-from gpu_ops.engine.xrays import answer_cliffs, answer_contract, answer_prediction, answer_xray
+from gpu_ops.engine.xrays import answer_cliffs, answer_contract, answer_prediction, answer_traffic, answer_xray
 from gpu_ops.errors import DeviceError, KernelError, KernelscopeError, ParamError
 from gpu_ops.explaining.blocked import any_timeline
 from gpu_ops.explaining.occupancies import launch_occupancy

@@ -33,7 +33,7 @@ PUBLIC = (
     *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.explaining.transfers"),
     *("gpu_ops.explaining.prediction.gpus", "gpu_ops.explaining.prediction.model"),
     *("gpu_ops.explaining.prediction.sentences", "gpu_ops.explaining.prediction.waterfall"),
-    *("gpu_ops.lessons", "gpu_ops.remote"),
+    *("gpu_ops.explaining.traffic.content", "gpu_ops.lessons", "gpu_ops.remote"),
 )
 """What the window may name of the engine besides gpu_ops' public names: types, messages, and what rows say."""
 

@@ -99,8 +99,6 @@ class MainWindow(QMainWindow):
     ) -> None:
         super().__init__()
         self.setObjectName("mainWindow")
-        self.setWindowTitle("Kernelscope")
-        self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
         importing = ImportController(controller, settings, self)
         xray = XRayController(controller, self)
@@ -128,8 +126,6 @@ class MainWindow(QMainWindow):
         self.links = Links(self.stack, context.session, context.results)
         self.frame_bar, self.cut_bar = FrameBar(context.frames, self), CutBar(context.session, self)
         self.probing = Probing(self.stack, context.session, self)
-        self.traffic_bar = TrafficBar(context.traffic, self)
-        TrafficLink(self.stack, context.traffic, self.probing.probe)
         self.docks = Docks(self, context)
         self._name_parts()
         self._arrange()
@@ -175,6 +171,8 @@ class MainWindow(QMainWindow):
     # Layout
 
     def _arrange(self) -> None:
+        self.setWindowTitle("Kernelscope")
+        self.setAcceptDrops(True)
         self._letters = Letters(self.stack)
         centre = QWidget(self)
         messages = ScrolledAbove(self.context.messages, centre)
@@ -187,8 +185,10 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.frame_bar)
         layout.addWidget(self.cut_bar)
         layout.addWidget(self.probing.bar)
-        layout.addWidget(self.traffic_bar)
         self.probing.bar.watch(centre)
+        self.traffic_bar = TrafficBar(self.context.traffic, self)
+        TrafficLink(self.stack, self.context.traffic, self.probing.probe)
+        layout.addWidget(self.traffic_bar)
         self.setCentralWidget(centre)
 
     def _make_parts(self) -> WindowParts:

@@ -84,8 +84,7 @@ class Scheduler:
         values, lanes = group.frame.values, group.lanes
         arguments = [self._value(values, n) for n in code.takes]
         try:
-            function = code.watched if self._watched else code.function
-            results = function(self.batch, lanes, *arguments)
+            results = (code.watched if self._watched else code.function)(self.batch, lanes, *arguments)
             self.meter.add(code, lanes)
         except LimitReached as limit:
             raise limit_error(self.code, code, self.meter, lanes, self.batch.findings, limit) from None

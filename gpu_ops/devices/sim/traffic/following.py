@@ -1,4 +1,4 @@
-"""Follows values through the registers and the memory of a batch, beside a simulation and without computing anything.
+"""Follows values through the registers and the memory of a batch, without computing anything.
 
 A batch reports the accesses of a basic block while it runs, and the block when it has run. Then the block's
 instructions are gone through again, with those accesses: each register gets a number for each lane that says where its
