@@ -10,7 +10,7 @@ import pytest
 from fake_engine import FakeEngine, act
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from xray_answers import window_with
+from xray_answers import show, window_with
 
 from app.controllers.engine_log import describe
 from app.models.traffic.recorded import recorded, sector_spans, tinted
@@ -135,6 +135,15 @@ def test_a_click_on_a_picture_asks_for_the_footprint_and_says_it(qtbot, window, 
     QTest.mousePress(canvas, Qt.MouseButton.LeftButton, pos=at)
     QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=at + QPoint(30, 0))
     assert window.context.traffic.place == ()  # that was a drag
+
+
+def test_the_line_of_the_xray_is_followed(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    window.xray_panel.files.go_to("mean2d/3_shared.cu", 5)
+    window.context.traffic.set_line(None, True)
+    assert window.context.traffic.line == ("mean2d/3_shared.cu", 5)
+    window.xray_panel.files.go_to("mean2d/3_shared.cu", 4)
+    assert window.context.traffic.line == ("mean2d/3_shared.cu", 4)
 
 
 def test_a_failure_is_a_sentence(qtbot, window, engine) -> None:
