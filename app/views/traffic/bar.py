@@ -7,7 +7,7 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.base.numbers import count
-from app.base.tips import set_tip
+from app.base.tips import tip_text
 from app.controllers.kernels.traffic import TrafficController
 from app.models.pictures.display import colors
 from app.models.traffic.recorded import COLOURS, footprint_text, part_text, total_text
@@ -79,12 +79,11 @@ class TrafficBar(QWidget):
         )
         for measure, text, tip in zip(MEASURES, texts, tips, strict=True):
             self.measure.addItem(text, measure)
-            self.measure.setItemData(self.measure.count() - 1, tip, Qt.ItemDataRole.ToolTipRole)
+            self.measure.setItemData(self.measure.count() - 1, tip_text(tip), Qt.ItemDataRole.ToolTipRole)
         self.line.set_letters(18)
         self.scale = ColourScale(self)
         self.close_button = named(QToolButton(self), "trafficClose", tip=self.tr("Stop painting the traffic"))
         self.close_button.setText("×")  # noqa: RUF001 - the sign
-        set_tip(self.close_button, self.tr("Stop painting the traffic"))
         self.state, self.words = sentence_label("trafficState", self), sentence_label("trafficWords", self)
         for label in (self.state, self.words):  # the pictures keep their size while the texts change
             label.setMinimumHeight(LINES * self.fontMetrics().lineSpacing())
