@@ -11,7 +11,14 @@ from PySide6.QtCore import QObject, Slot
 from app.base.worker import Engine
 from app.models.log import Log
 from gpu_ops import step_words
-from gpu_ops.engine.kernel_messages import BlockRequest, CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import (
+    BlockRequest,
+    CliffsRequest,
+    ContractRequest,
+    PredictionRequest,
+    TrafficRequest,
+    XRayRequest,
+)
 from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
@@ -132,6 +139,13 @@ def _prediction(request: PredictionRequest) -> str:
     return f"counts of launches on {request.gpu}: {job}; {picks}"
 
 
+def _traffic(request: TrafficRequest) -> str:
+    picks = ", ".join(f"{pick.variant}{_values(pick.knobs)}" for pick in request.picks)
+    where = f", footprint of {request.output}[{', '.join(map(str, request.place))}]" if request.place else ""
+    job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
+    return f"traffic on a simulated {request.architecture}: {job}; {picks}{where}"
+
+
 def _cliffs(request: CliffsRequest) -> str:
     pick = request.pick
     edited = f", edited {hash_of_edits(pick.edits)}" if pick.edits else ""
@@ -196,6 +210,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     XRayRequest: _xray,
     CliffsRequest: _cliffs,
     BlockRequest: _block,
+    TrafficRequest: _traffic,
     ContractRequest: lambda r: f"contract of {r.filter} {r.pick.variant}, edited, on {r.pick.device}",
     PredictionRequest: _prediction,
     TimelinesRequest: _timelines,

@@ -34,7 +34,6 @@ from app.models.experiment.subject import Subject
 from app.models.results.results import Results
 from gpu_ops import Saving
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.kernel_messages import BlockAnswer, CliffsAnswer, ContractAnswer, PredictionAnswer, XRayAnswer
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -50,6 +49,7 @@ from gpu_ops.engine.messages import (
     RunUpdate,
     SampleRequest,
     SaveRequest,
+    Seen,
     Stepped,
     Surveyed,
     TimelinesAnswer,
@@ -61,9 +61,7 @@ from gpu_ops.output_kinds import OUTPUT_KINDS
 from gpu_ops.report.rows import Row
 from gpu_ops.types import Pick
 
-Demanded = (
-    XRayAnswer | CliffsAnswer | BlockAnswer | ContractAnswer | PredictionAnswer | TimelinesAnswer | TransfersAnswer
-)
+Demanded = Seen | TimelinesAnswer | TransfersAnswer
 """Answers with the content of panels."""
 
 

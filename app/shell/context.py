@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.kernels.own_kernel import OwnKernelController
+from app.controllers.kernels.traffic import TrafficController
 from app.controllers.look import Appearance
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
@@ -49,6 +50,7 @@ class Context:
     sessions: SessionFiles
     own_kernel: OwnKernelController
     remotes: RemoteMachines
+    traffic: TrafficController
 
     @property
     def session(self) -> Session:

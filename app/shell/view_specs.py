@@ -264,6 +264,16 @@ VIEW = (
         on=lambda parts: parts.docks.is_open("block_steps"),
     ),
     ActionSpec(
+        "traffic",
+        QT_TRANSLATE_NOOP("Actions", "Traffic on t&he picture"),
+        "view",
+        ("Ctrl+Shift+F",),
+        QT_TRANSLATE_NOOP("Actions", "Tint each picture by how often its kernel fetches every part of the input"),
+        checkable=True,
+        do=lambda parts: parts.context.traffic.watch(not parts.context.traffic.on),
+        on=lambda parts: parts.context.traffic.on,
+    ),
+    ActionSpec(
         "edit_kernel",
         QT_TRANSLATE_NOOP("Actions", "Edit the ker&nel"),
         "view",

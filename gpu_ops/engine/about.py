@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from gpu_ops.engine.kernel_messages import BlockRequest, CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import (
+    BlockRequest,
+    CliffsRequest,
+    ContractRequest,
+    PredictionRequest,
+    TrafficRequest,
+    XRayRequest,
+)
 from gpu_ops.engine.messages import (
     Answer,
     CancelRequest,
@@ -50,6 +57,8 @@ def activity(request: Request) -> str:
             return f"looked for cliffs of {request.pick.variant} of {request.filter}"
         case BlockRequest():
             return f"recorded a block of {request.pick.variant} of {request.filter}"
+        case TrafficRequest():
+            return f"recorded the traffic of {', '.join(p.variant for p in request.picks)} of {request.filter}"
         case ContractRequest():
             return f"checked an edited {request.pick.variant} of {request.filter}"
         case PredictionRequest():
@@ -70,10 +79,8 @@ def activity(request: Request) -> str:
 
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request refers to."""
-    if isinstance(
-        request,
-        StepsRequest | RunRequest | XRayRequest | CliffsRequest | BlockRequest | PredictionRequest | TimelinesRequest,
-    ):
+    about = XRayRequest | CliffsRequest | BlockRequest | PredictionRequest | TrafficRequest | TimelinesRequest
+    if isinstance(request, StepsRequest | RunRequest | about):
         yield from request.input.segments
     elif isinstance(request, TransfersRequest):
         yield from request.input.segments if request.input else ()

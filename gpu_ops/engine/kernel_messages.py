@@ -124,6 +124,32 @@ class BlockAnswer:
 
 
 @dataclass(frozen=True)
+class TrafficRequest:
+    """Record what each pick fetches of the input, whatever its device, on a simulated GPU of an `architecture`, on the
+    part of the input that is small enough for it. With `place` (row, column, …) in the whole input, the answer has the
+    footprint of this element of the `output` too."""
+
+    job: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    picks: tuple[Pick, ...]
+    architecture: str
+    output: str = ""
+    place: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TrafficAnswer:
+    """The answer to TrafficRequest: "start", where the part begins along each spatial axis ([] for the whole input),
+    and "variants", for each pick: what `gpu_ops.explaining.traffic.content.traffic_dict` says, or "reason" why there is
+    none; with a place also "footprint", or "footprint_reason"."""
+
+    job: int
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class ContractRequest:
     """Compare the outputs of a pick with the reference in every case of its filter's contract, on the pick's device.
     Only its variant, device and edits matter."""

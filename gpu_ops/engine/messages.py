@@ -19,6 +19,8 @@ from gpu_ops.engine.kernel_messages import (
     ContractRequest,
     PredictionAnswer,
     PredictionRequest,
+    TrafficAnswer,
+    TrafficRequest,
     XRayAnswer,
     XRayRequest,
 )
@@ -380,11 +382,11 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-OfKernel = XRayRequest | CliffsRequest | BlockRequest | ContractRequest | PredictionRequest
+OfKernel = XRayRequest | CliffsRequest | BlockRequest | ContractRequest | PredictionRequest | TrafficRequest
 Look = OfKernel | TimelinesRequest | TransfersRequest | DoctorRequest
 Job = Read | Look | RunRequest | SaveRequest | FramesRequest
 Request = Job | CancelRequest
 Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
-Seen = XRayAnswer | CliffsAnswer | BlockAnswer | ContractAnswer | PredictionAnswer
+Seen = XRayAnswer | CliffsAnswer | BlockAnswer | ContractAnswer | PredictionAnswer | TrafficAnswer
 Found = Seen | TimelinesAnswer | TransfersAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Found | Finished | Failed

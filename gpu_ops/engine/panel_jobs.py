@@ -8,7 +8,14 @@ from gpu_ops.devices.occupancy import LaunchOccupancy
 from gpu_ops.devices.sim.streams.queues import Queues
 from gpu_ops.doctor.machine import examine
 from gpu_ops.engine.job_channel import JobChannel
-from gpu_ops.engine.kernel_messages import BlockRequest, CliffsRequest, ContractRequest, PredictionRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import (
+    BlockRequest,
+    CliffsRequest,
+    ContractRequest,
+    PredictionRequest,
+    TrafficRequest,
+    XRayRequest,
+)
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -21,7 +28,14 @@ from gpu_ops.engine.messages import (
     TransfersAnswer,
     TransfersRequest,
 )
-from gpu_ops.engine.xrays import answer_block, answer_cliffs, answer_contract, answer_prediction, answer_xray
+from gpu_ops.engine.xrays import (
+    answer_block,
+    answer_cliffs,
+    answer_contract,
+    answer_prediction,
+    answer_traffic,
+    answer_xray,
+)
 from gpu_ops.errors import DeviceError, KernelError, KernelscopeError, ParamError
 from gpu_ops.explaining.blocked import any_timeline
 from gpu_ops.explaining.occupancies import launch_occupancy
@@ -47,6 +61,8 @@ def work_for_panel(channel: JobChannel, job: Job) -> None:
             answer_cliffs(channel, job)
         case BlockRequest():
             answer_block(channel, job)
+        case TrafficRequest():
+            answer_traffic(channel, job)
         case ContractRequest():
             answer_contract(channel, job)
         case PredictionRequest():

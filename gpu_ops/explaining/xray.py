@@ -165,7 +165,7 @@ def execute_by_step(
     edits: Mapping[str, str] | None = None,
 ) -> tuple[Any, Task, Plan, list[tuple[Any, Execution]]]:
     """Execute a variant's plan on a simulated GPU step by step, so that each has counts of its own. Returns the device,
-    the task, the plan and each step with its execution. Raises as `xray` does."""
+    the task on it, the plan and each step with its execution. Raises as `xray` does."""
     device = SimDevice(architecture, options, assemble=True)
     session, task, plan = planned(device, filter, variant, input, params, knobs, edits)
     return session, task, plan, [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
@@ -186,7 +186,8 @@ def planned(
         raise ParamError(f"{variant.id} has no kernel to look into; choose from {kernels}.")
     session = device.session(edits or {})
     task = _task(filter, variant, input, params, knobs, session.limits)
-    return session, task, make_plan(filter, variant, session, task.on(session.upload(input.array)), edits)
+    task = task.on(session.upload(input.array))
+    return session, task, make_plan(filter, variant, session, task, edits)
 
 
 def _predicted(variant: Variant, task: Task, rule: Rule) -> dict[str, int]:

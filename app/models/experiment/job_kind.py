@@ -92,6 +92,7 @@ CONTRACT = JobKind("contract", QT_TRANSLATE_NOOP("Jobs", "checking the contract"
 PREDICTION = JobKind("prediction", QT_TRANSLATE_NOOP("Jobs", "counting launches"), "xray", aside=True)
 CLIFFS = JobKind("cliffs", QT_TRANSLATE_NOOP("Jobs", "looking for cliffs"), "xray", aside=True)
 BLOCK = JobKind("block", QT_TRANSLATE_NOOP("Jobs", "recording a block"), "xray", aside=True)
+TRAFFIC = JobKind("traffic", QT_TRANSLATE_NOOP("Jobs", "recording traffic"), "xray", aside=True)
 TIMELINE = JobKind("timeline", QT_TRANSLATE_NOOP("Jobs", "drawing timelines"), "timeline", aside=True)
 SAVE = JobKind("save", QT_TRANSLATE_NOOP("Jobs", "saving"), "save", of_input=False)
 DOCTOR = JobKind("doctor", QT_TRANSLATE_NOOP("Jobs", "checking this machine"), "doctor", of_input=False)

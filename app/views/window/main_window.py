@@ -15,6 +15,7 @@ import gpu_ops
 from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.kernels.own_kernel import OwnKernelController
+from app.controllers.kernels.traffic import TrafficController
 from app.controllers.look import Appearance
 from app.controllers.playback import Playback
 from app.controllers.recorded import SUBJECT as RECORDED
@@ -50,6 +51,8 @@ from app.views.results.notes import Notes
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
+from app.views.traffic.bar import TrafficBar
+from app.views.traffic.link import TrafficLink
 from app.views.window.context_menu import ContextMenus
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
@@ -98,10 +101,9 @@ class MainWindow(QMainWindow):
     ) -> None:
         super().__init__()
         self.setObjectName("mainWindow")
-        self.setWindowTitle("Kernelscope")
-        self.setAcceptDrops(True)
         messages, settings = MessageBar(self), settings or Settings()
         importing = ImportController(controller, settings, self)
+        xray = XRayController(controller, self)
         self.context = context = Context(
             controller,
             importing,
@@ -113,13 +115,14 @@ class MainWindow(QMainWindow):
             Files(self, controller, importing, messages, settings, chooser, target),
             Playback(controller, parent=self),
             RecordedRuns(controller.session, controller.results, _recorded_reports, self),
-            XRayController(controller, self),
+            xray,
             TimelineController(controller, self),
             _recorded_reports,
             FrameController(controller, self),
             SessionFiles(controller, settings, self),
             OwnKernelController(controller, self),
             RemoteMachines(controller.queue.engine, settings, self),
+            TrafficController(controller, xray, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -170,6 +173,8 @@ class MainWindow(QMainWindow):
     # Layout
 
     def _arrange(self) -> None:
+        self.setWindowTitle("Kernelscope")
+        self.setAcceptDrops(True)
         self._letters = Letters(self.stack)
         centre = QWidget(self)
         messages = ScrolledAbove(self.context.messages, centre)
@@ -183,6 +188,9 @@ class MainWindow(QMainWindow):
         layout.addWidget(self.cut_bar)
         layout.addWidget(self.probing.bar)
         self.probing.bar.watch(centre)
+        self.traffic_bar = TrafficBar(self.context.traffic, self)
+        TrafficLink(self.stack, self.context.traffic, self.probing.probe)
+        layout.addWidget(self.traffic_bar)
         self.setCentralWidget(centre)
 
     def _make_parts(self) -> WindowParts:
@@ -281,7 +289,9 @@ class MainWindow(QMainWindow):
             timeline.controls.set_taken(self.panel.letters)
 
     def _order_focus(self) -> None:
-        order_focus(self, self.docks.around(self.stack, self.frame_bar, self.cut_bar, self.probing.bar))
+        order_focus(
+            self, self.docks.around(self.stack, self.frame_bar, self.cut_bar, self.probing.bar, self.traffic_bar)
+        )
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:

@@ -74,6 +74,7 @@ def _xray(context: Context, parent: QWidget) -> XRayPanel:
     panel.editing.choose, panel.editing.ask_target = files.choose, files.ask_target
     panel.editing.saved.connect(files.say_written)
     panel.editing.failed.connect(files.say_not_written)
+    panel.files.line_changed.connect(lambda: _paint_line(context, panel))
     return panel
 
 
@@ -84,6 +85,12 @@ def _block_steps(context: Context, parent: QWidget) -> BlockStepsPanel:
     panel = BlockStepsPanel(controller := BlockRunController(context.controller, context.xray), parent)
     controller.setParent(panel)  # a floating panel is hidden after the window's other parts are gone
     return panel
+
+
+def _paint_line(context: Context, panel: XRayPanel) -> None:
+    """Paint the traffic of the line of the cursor, if it follows the X-ray."""
+    if panel.filled and panel.files.file is not None:
+        context.traffic.take_xray_line(panel.files.file.file, panel.source.textCursor().blockNumber() + 1)
 
 
 def _own_kernel(context: Context, parent: QWidget) -> OwnKernelPanel:

@@ -66,6 +66,7 @@ class WindowActions(QObject):
             *(self._parts.docks.toggled, self._parts.full_screen.changed),
             self._parts.probe.changed,
             self._parts.probe.scale_bar_changed,
+            context.traffic.shown_changed,
             *(context.results.rows_reset, context.results.pinned_changed),
         ):
             changed.connect(self.refresh)

@@ -268,6 +268,10 @@ class Batch(ImageOperations, TensorOperations, ClusterOperations, ArrivalOperati
     def shuffle(
         self, lanes: Lanes, site: Site, mode: str, value: Array, by: Array, clamp: Array, mask: Array | None
     ) -> Any:
+        if self.counters is not None and self.counters.observer is not None:
+            own = lanes.special("%laneid")
+            sources, _ = warp.shuffle(lanes, site, Findings(""), mode, own, by, clamp, mask)
+            self.counters.observer.shuffled(sources, lanes)
         return warp.shuffle(lanes, site, self.findings, mode, value, by, clamp, mask)
 
     def vote(self, lanes: Lanes, mode: str, predicate: Array, mask: Array) -> Array:

@@ -22,6 +22,8 @@ from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.requests import Requests, by_block, by_warp, distinct, filled, split_warps
 from gpu_ops.devices.sim.traces import VERBS, Recorder, block_numbers
+from gpu_ops.devices.sim.traffic.observer import Observer
+from gpu_ops.plan import Space
 
 Counts = defaultdict[str, float]
 
@@ -31,7 +33,7 @@ class Counters:
     `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace. `pieces`
     are the requests of accesses that the machine code makes in another way than the PTX, by the PTX's line; a
     `footprint` gets the sectors of global memory that each touches; then `sass`, the machine code, says what the lines
-    of the PTX cost."""
+    of the PTX cost. An `observer` is told everything."""
 
     def __init__(
         self,
@@ -42,7 +44,9 @@ class Counters:
         pieces: Mapping[int, Pieces] | None = None,
         footprint: Footprint | None = None,
         sass: Sequence[SassLine] = (),
+        observer: Observer | None = None,
     ) -> None:
+        self.observer, self.watched = observer, observer is not None and observer.wants_values
         self.pieces, self.footprint = pieces or {}, footprint
         self.paths = None if footprint is None else Paths([b.block for b in code.blocks], sass, code.spin_blocks)
         self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
@@ -61,6 +65,8 @@ class Counters:
         self._add(counts, "threads", lanes.count)
         if self.paths is not None:
             self.paths.note(block.block.number, lanes)
+        if self.observer is not None:
+            self.observer.ran(block, lanes)
 
     def count_branch(self, block: BlockCode, lanes: Lanes, choice: Array) -> None:
         """Count a branch: lanes go where `choice`, in their frame, sends them (a truth value or a number)."""
@@ -81,6 +87,8 @@ class Counters:
             self._add(counts, f"global_{kind}_ideal_sectors", made.ideal_sectors())
             if self.footprint is not None:
                 self._add(counts, f"global_{kind}_lines", made.lines())
+            if self.observer is not None:
+                self.observer.requested(made, site, self.weight)
         self._add(counts, f"global_{kind}_threads", requests.threads)
         if kind == "atomic":
             self._collisions(counts, requests)
@@ -89,8 +97,7 @@ class Counters:
         if kind == "load":
             first, loads = lanes.layout.first, by_block(lanes)
             self.loads[first] = self.loads[first] + loads if first in self.loads else loads
-        if self.recorder is not None:
-            self.recorder.note("global", lanes, site, address)
+        self._tell("global", lanes, site, address)
         if self.footprint is not None:
             self.footprint.note(kind, lanes, site, address)
 
@@ -99,6 +106,8 @@ class Counters:
         if self.footprint is not None and self.paths is not None:
             self.footprint.end_batch(self.weight)
             self.paths.end_batch(self.weight)
+        if self.observer is not None:
+            self.observer.end_batch()
 
     def _made(self, requests: Requests, site: Site) -> Sequence[Requests]:
         """The requests that the machine code makes of an access."""
@@ -125,8 +134,7 @@ class Counters:
         self._add(counts, f"shared_{kind}_threads", requests.threads)
         if kind == "atomic":
             self._collisions(counts, requests)
-        if self.recorder is not None:
-            self.recorder.note("shared", lanes, site, address)
+        self._tell("shared", lanes, site, address)
 
     def constant_access(self, lanes: Lanes, site: Site, address: Array) -> None:
         """Count an access to constant memory, where each distinct word of a warp is a separate fetch."""
@@ -135,8 +143,7 @@ class Counters:
         self._add(counts, "constant_requests", requests.warps)
         self._add(counts, "constant_words", requests.words())
         self._add(counts, "constant_threads", requests.threads)
-        if self.recorder is not None:
-            self.recorder.note("constant", lanes, site, address)
+        self._tell("constant", lanes, site, address)
 
     def local_access(self, lanes: Lanes, site: Site, address: Array) -> None:
         """Count an access to local memory; `address` does not include the site's offset. The 32 lanes' words at one
@@ -151,12 +158,21 @@ class Counters:
             sectors = filled(sectors[running], mask[running])
         words = max(1, site.nbytes // 4)
         self._add(counts, "local_sectors", int(distinct(sectors).sum()) * words)
+        if self.observer is not None:
+            self.observer.accessed("local", lanes, site, address)
 
     def texture_access(self, lanes: Lanes, site: Site) -> None:
         """Count fetches but no sectors, because the layout of textures in memory is not published."""
         counts = self._site(site)
         self._add(counts, "texture_requests", lanes.warps)
         self._add(counts, "texture_threads", lanes.count)
+
+    def _tell(self, space: Space, lanes: Lanes, site: Site, address: Array) -> None:
+        """Tell whoever looks at single accesses."""
+        if self.recorder is not None:
+            self.recorder.note(space, lanes, site, address)
+        if self.observer is not None:
+            self.observer.accessed(space, lanes, site, address)
 
     def _collisions(self, counts: Counts, requests: Requests) -> None:
         self._add(counts, "atomics", requests.threads)

@@ -150,7 +150,12 @@ class SimDevice:
 
     def session(self, edits: Mapping[str, str], checks: Checks = "full") -> SimDevice:
         options = self.options if checks == "full" else replace(self.options, checks=checks)
-        return SimDevice(self.architecture, options, self._memory, edits, self._assemble, self.limits)
+        return self.with_options(options, edits)
+
+    def with_options(self, options: Options, edits: Mapping[str, str] | None = None) -> SimDevice:
+        """The same device and memory with other options."""
+        own = self._edits if edits is None else edits
+        return SimDevice(self.architecture, options, self._memory, own, self._assemble, self.limits)
 
     def peer(self) -> SimDevice:
         """A second GPU, whose memory kernels of the first one can access as well."""

@@ -29,6 +29,7 @@ from gpu_ops.devices.sim.scheduling.meter import Meter
 from gpu_ops.devices.sim.scheduling.schedule import Scheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.traces import Recorder, Tracing
+from gpu_ops.devices.sim.traffic.observer import Observer, Observers
 from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Launch
@@ -63,7 +64,8 @@ class Options:
     where it can be disassembled, and else as the PTX has them. With `only` a launch runs only its first and last batch
     and this many in between, whose counts represent all: those of a large grid in little time, without a result.
     `costs` also counts what the time of a launch depends on: the distinct sectors that a block and a batch of blocks
-    touch, the chains of dependent instructions, and, where it can be disassembled, the machine code's instructions."""
+    touch, the chains of dependent instructions, and, where it can be disassembled, the machine code's instructions.
+    `observers` are told everything that counted batches do; with `blocks` only those of a launch run."""
 
     checks: Extent = "full"
     counters: Extent = "off"
@@ -75,6 +77,8 @@ class Options:
     machine_code: bool = False
     only: int = 0
     costs: bool = False
+    observers: Observers | None = None
+    blocks: tuple[int, ...] = ()
 
 
 class WaitingBlocks(KernelError):
@@ -108,7 +112,8 @@ def run_launch(
     launch_data = LaunchData(params, symbols, shared_bytes, launch.shared_bytes, loaded.local_bytes)
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     recorder = _recorder(options, launch, table, variables, loaded)
-    counters = _counters(options, launch, loaded, recorder, pieces, sass)
+    observer = options.observers.observe(launch, code, table) if options.observers is not None else None
+    counters = _counters(options, launch, loaded, recorder, pieces, sass, observer)
     signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, code.depends or code.cluster is not None)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
@@ -161,12 +166,13 @@ def _counters(
     recorder: Recorder | None,
     pieces: Mapping[int, Pieces] | None,
     sass: Sequence[SassLine],
+    observer: Observer | None,
 ) -> Counters | None:
     """What counts the launch, or None."""
     if options.counters == "off":
         return None
     footprint = Footprint() if options.costs else None
-    return Counters(loaded.code, launch.grid, options.coalescing, recorder, pieces, footprint, sass)
+    return Counters(loaded.code, launch.grid, options.coalescing, recorder, pieces, footprint, sass, observer)
 
 
 def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:
@@ -253,10 +259,12 @@ def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: O
     if loaded.code.cluster:  # the blocks of a cluster run at once
         whole = _consecutive(launch.grid, loaded.code.cluster)
         each = max(1, each // whole) * whole
-    if options.only and loaded.code.spin_blocks:
+    if (options.only or options.blocks) and loaded.code.spin_blocks:
         raise WaitingBlocks(
             f"{loaded.entry.name}: its blocks wait for one another, so that all of them must run; take a small input."
         )
+    if options.blocks:
+        return [_Part(block, 1, options.checks == "full", 1.0) for block in options.blocks]
     # Blocks that wait for one another run at once, and those that wait for earlier ones in order.
     reverse = options.reverse and not loaded.code.spin_blocks and not loaded.code.cluster
     if reverse:  # at least two batches, so that their order can change

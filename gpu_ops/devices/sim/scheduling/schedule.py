@@ -33,6 +33,7 @@ class Scheduler:
 
     def __init__(self, code: Code, batch: Batch, meter: Meter, descending: bool) -> None:
         self.code, self.batch, self.meter, self.counters = code, batch, meter, batch.counters
+        self._watched = self.counters is not None and self.counters.watched
         self.turns = Turns(code.spin_blocks, descending)
         self.main = Frame([None] * len(code.zeros))
         self.ready: dict[int, Group] = {}
@@ -83,7 +84,7 @@ class Scheduler:
         values, lanes = group.frame.values, group.lanes
         arguments = [self._value(values, n) for n in code.takes]
         try:
-            results = code.function(self.batch, lanes, *arguments)
+            results = (code.watched if self._watched else code.function)(self.batch, lanes, *arguments)
             self.meter.add(code, lanes)
         except LimitReached as limit:
             raise limit_error(self.code, code, self.meter, lanes, self.batch.findings, limit) from None

@@ -1,0 +1,1 @@
+"""What variants fetch of the input, in the form that views need."""

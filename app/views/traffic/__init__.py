@@ -1,0 +1,1 @@
+"""The traffic of variants, painted on their pictures."""

@@ -1,0 +1,128 @@
+"""The traffic of a signal: one row of colours for each variant, over all samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.models.pictures.pyramid import Array
+from app.models.traffic.recorded import OfVariant, Recorded, by_pixel, tinted
+from app.views.parts import number
+from app.views.pictures.canvas_paint import DARK_AND_LIGHT, rgba_image
+from app.views.traffic.paint import MADE, SECTOR_LINE
+from gpu_ops.explaining.traffic.content import SECTOR, Measure
+
+MOST = 2048
+"""Columns of colours; each is the largest of its samples."""
+
+
+class TrafficStrip(QWidget):
+    """Shows the counts of all samples of the recorded part. `chosen(sample, variant)`: the user clicked on it in the
+    row of the variant."""
+
+    chosen = Signal(int, str)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("trafficStrip")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(self.tr("Traffic of each variant over the samples"))
+        self.rows: list[tuple[OfVariant, QImage]] = []
+        self._first = self._count = 0
+        self._place: tuple[int, ...] = ()
+
+    def show_recorded(
+        self, recorded: Recorded | None, measure: Measure, line: tuple[str, int] | None, place: tuple[int, ...]
+    ) -> None:
+        """Show the traffic of a signal; None for none."""
+        self.rows, self._place = [], place
+        if recorded is not None:
+            top = recorded.top(measure, line, 1)
+            for one in recorded.variants:
+                if one.traffic is not None:
+                    counts = by_pixel(one.counts(measure, line), 1)
+                    self._first, self._count = (recorded.start or (0,))[0], len(counts)
+                    self.rows.append((one, rgba_image(tinted(_reduced(counts), top)[None])))
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def _line(self) -> int:
+        return self.fontMetrics().height() + 4
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(40 * self.fontMetrics().averageCharWidth(), self._line * (len(self.rows) + 1))
+
+    def _names(self) -> float:
+        """The width of the variants' names."""
+        return max((self.fontMetrics().horizontalAdvance(one.title) for one, _ in self.rows), default=0) + 8.0
+
+    def _x(self, sample: float) -> float:
+        left = self._names()
+        return left + (sample - self._first) / max(self._count, 1) * (self.width() - left)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter, line, left = QPainter(self), self._line, self._names()
+        ink = self.palette().windowText().color()
+        for n, (one, image) in enumerate(self.rows):
+            box = QRectF(left, n * line + 1, self.width() - left, line - 3)
+            painter.setPen(ink)
+            painter.drawText(QRectF(0, n * line, left - 8, line), Qt.AlignmentFlag.AlignVCenter, one.title)
+            painter.fillRect(box, QColor(0, 0, 0, 40))
+            painter.drawImage(box, image, QRectF(image.rect()))
+            self._draw_footprint(painter, one, box)
+        below = QRectF(left, len(self.rows) * line, self.width() - left, line)
+        painter.setPen(ink)
+        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, self.tr("sample {first}").format(first=number(self._first)))
+        last = self.tr("{last}").format(last=number(self._first + max(self._count, 1) - 1))
+        painter.drawText(below, Qt.AlignmentFlag.AlignRight, last)
+        painter.end()
+
+    def _draw_footprint(self, painter: QPainter, one: OfVariant, box: QRectF) -> None:
+        if one.footprint is None or not self._place or one.traffic is None:
+            return
+        channels = int(np.prod(one.traffic.shape[1:], dtype=np.int64))
+        each = SECTOR // one.traffic.itemsize / channels
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for sector in {sector for sectors in one.footprint.sectors.values() for sector in sectors}:
+            first = self._first + sector * each
+            painter.setPen(QPen(SECTOR_LINE, 2))
+            painter.drawLine(QPointF(self._x(first), box.bottom()), QPointF(self._x(first + each), box.bottom()))
+        samples = sorted({element // channels + self._first for element in one.footprint.elements})
+        for first, last in _runs(samples):
+            for colour, thick in DARK_AND_LIGHT:
+                painter.setPen(QPen(colour, thick))
+                painter.drawRect(
+                    QRectF(self._x(first), box.top(), max(self._x(last + 1) - self._x(first), 3), box.height())
+                )
+        painter.setPen(QPen(MADE, 2))
+        middle = self._x(self._place[0] + 0.5)
+        painter.drawLine(int(middle), int(box.top()), int(middle), int(box.bottom()))
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
+        left = self._names()
+        share = (event.position().x() - left) / max(self.width() - left, 1)
+        if self._count and 0 <= share < 1:
+            row = min(int(event.position().y() // self._line), len(self.rows) - 1)
+            self.chosen.emit(self._first + int(share * self._count), self.rows[row][0].id)
+
+
+def _reduced(counts: Array) -> Array:
+    """At most MOST columns, each the largest of its counts."""
+    if len(counts) <= MOST:
+        return counts
+    starts = np.linspace(0, len(counts), MOST, endpoint=False).astype(np.int64)
+    return np.asarray(np.maximum.reduceat(counts, starts))
+
+
+def _runs(numbers: list[int]) -> list[tuple[int, int]]:
+    """Consecutive numbers as (first, last)."""
+    runs: list[tuple[int, int]] = []
+    for one in numbers:
+        if runs and one == runs[-1][1] + 1:
+            runs[-1] = runs[-1][0], one
+        else:
+            runs.append((one, one))
+    return runs

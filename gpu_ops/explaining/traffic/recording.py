@@ -1,0 +1,95 @@
+"""The traffic of a variant: how often a simulated GPU fetches each element of the input, line by line."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from gpu_ops.devices.sim.lanes import Array
+from gpu_ops.devices.sim.launch import Options
+from gpu_ops.devices.sim.memory import Table, address_of
+from gpu_ops.devices.sim.ptx.emit import Code
+from gpu_ops.devices.sim.ptx.program import Place
+from gpu_ops.devices.sim.traffic.maps import TrafficMaps
+from gpu_ops.explaining.traffic.content import SECTOR, LineTraffic, Measure, Places, Traffic, small
+from gpu_ops.explaining.xray import execute_by_step
+from gpu_ops.params import Values
+from gpu_ops.plan import Execution, Launch, Plan
+from gpu_ops.types import Filter, Input, Variant
+
+
+class Recorder:
+    """Makes the maps of each launch of a plan."""
+
+    def __init__(self) -> None:
+        self.maps: list[TrafficMaps] = []
+
+    def observe(self, launch: Launch, code: Code, table: Table) -> TrafficMaps:
+        """The maps of a launch that begins."""
+        self.maps.append(TrafficMaps(code, table))
+        return self.maps[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class TrafficRun:
+    """A variant that has run on a simulated GPU: everything that its traffic and its footprints follow from. `maps` are
+    those of the launches, in their order; `x` is the input on the device."""
+
+    variant: str
+    device: Any
+    x: Array
+    plan: Plan
+    maps: tuple[TrafficMaps, ...]
+    executions: tuple[Execution, ...]
+
+    @property
+    def launches(self) -> list[Launch]:
+        return [step for step in self.plan.steps if isinstance(step, Launch)]
+
+    def traffic(self) -> Traffic:
+        """How often each element of the input is fetched."""
+        base = address_of(self.x)
+        found: defaultdict[tuple[str, Places], dict[Measure, Array]] = defaultdict(dict)
+        elsewhere: defaultdict[Measure, int] = defaultdict(int)
+        sizes = {"requests": self.x.size, "sectors": -(-self.x.nbytes // SECTOR), "shared": self.x.size}
+        for launch, maps in zip(self.launches, self.maps, strict=True):
+            for measure, counted in maps.by_measure().items():
+                for (place, start), counts in counted.items():
+                    if start != base:
+                        elsewhere[measure] += int(counts.sum())
+                        continue
+                    own, key = counts[: sizes[measure]], (launch.kernel.name, _places(place))
+                    before = found[key].get(measure)
+                    found[key][measure] = own if before is None else before + own
+            elsewhere["shared"] += sum(maps.other.values())
+        lines = (LineTraffic(*key, {m: small(c) for m, c in counts.items()}) for key, counts in sorted(found.items()))
+        textures = sum(one.counts.get("texture_requests", 0) for each in self.executions for one in each.lines)
+        about = (self.variant, self.x.shape, self.x.dtype.itemsize)
+        return Traffic(*about, tuple(lines), dict(elsewhere), textures)
+
+
+def record_traffic(
+    filter: Filter,
+    variant: Variant,
+    input: Input,
+    params: Values,
+    knobs: Values,
+    architecture: str = "sm_75",
+    edits: Mapping[str, str] | None = None,
+    code: bool = True,
+) -> TrafficRun:
+    """Run a variant on a simulated GPU and record what it fetches. Counts are those of its X-ray with the same `code`,
+    which counts accesses as the machine code makes them where it is known. Raises as
+    `gpu_ops.explaining.xray.xray` does."""
+    recorder = Recorder()
+    options = Options(counters="full", machine_code=code, observers=recorder)
+    device, task, plan, executions = execute_by_step(
+        filter, variant, input, params, knobs, architecture, options, edits
+    )
+    return TrafficRun(variant.id, device, task.x, plan, tuple(recorder.maps), tuple(e for _, e in executions))
+
+
+def _places(place: Place) -> Places:
+    return tuple(dict.fromkeys(((place.file, place.line), *place.inlined_at)))
