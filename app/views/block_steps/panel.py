@@ -6,7 +6,6 @@ from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QCheckBox,
     QPushButton,
     QRadioButton,
     QScrollArea,
@@ -29,6 +28,7 @@ from app.views.block_steps.shared_grid import SharedGrid
 from app.views.block_steps.step_bar import StepBar
 from app.views.boxes import in_column, in_row
 from app.views.labels import named, sentence_label
+from app.views.parts import TickBox
 from app.views.xray.source_view import SourceView
 from gpu_ops.engine.kernel_messages import BlockAnswer
 
@@ -87,7 +87,7 @@ class BlockStepsPanel(QWidget):
         self.tabs.addTab(self.registers, self.tr("Registers"))
         self.tabs.addTab(self.output, self.tr("Output"))
         self.tabs.setDocumentMode(True)
-        self.values = named(QCheckBox(self.tr("Values"), self), "block.values")
+        self.values = named(TickBox(self.tr("Values"), self), "block.values")
         set_tip(self.values, self.tr("Make the words of shared memory wide enough for their values"))
         self.values.toggled.connect(self.shared.show_values)
         self.tabs.setCornerWidget(self.values)
