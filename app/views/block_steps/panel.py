@@ -172,7 +172,10 @@ class BlockStepsPanel(QWidget):
     def _share_space(self) -> None:
         """Put the source next to the rest where the panel is wide, and give the lanes the height that they need."""
         wide = self.width() > WIDE * self.fontMetrics().averageCharWidth()
-        self.split.setOrientation(Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical)
+        orientation = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if orientation != self.split.orientation():
+            self.split.setOrientation(orientation)
+            self.split.setSizes([self.width() // 2] * 2 if wide else [2 * self.height() // 5, 3 * self.height() // 5])
         height = sum(self.sides.sizes())
         lanes = min(self.lanes.sizeHint().height() + 4, height // 2)
         self.sides.setSizes([lanes, height - lanes])
