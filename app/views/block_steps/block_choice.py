@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSignalBlocker, Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QSpinBox, QWidget
+from PySide6.QtWidgets import QLabel, QSpinBox, QWidget
 
 from app.views.flow import FlowLayout
 from app.views.labels import named
+from app.views.parts import Combo
 from gpu_ops.devices.sim.block_run.compared import BlockSteps
 
 
@@ -17,11 +18,8 @@ class BlockChoice(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.launches = named(
-            QComboBox(self), "block.launch", title=self.tr("Launch"), tip=self.tr("The kernel launch")
-        )
-        self.launches.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.launches.setMinimumContentsLength(16)
+        self.launches = named(Combo(self), "block.launch", title=self.tr("Launch"), tip=self.tr("The kernel launch"))
+        self.launches.set_letters(16)
         self._word = QLabel(self.tr("Block"), self)
         self.axes = [named(QSpinBox(self), f"block.{axis}") for axis in "xyz"]
         self.of = named(QLabel(self), "block.grid")

@@ -6,7 +6,6 @@ from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
-    QCheckBox,
     QPushButton,
     QRadioButton,
     QScrollArea,
@@ -29,6 +28,7 @@ from app.views.block_steps.shared_grid import SharedGrid
 from app.views.block_steps.step_bar import StepBar
 from app.views.boxes import in_column, in_row
 from app.views.labels import named, sentence_label
+from app.views.parts import TickBox
 from app.views.xray.source_view import SourceView
 from gpu_ops.engine.kernel_messages import BlockAnswer
 
@@ -87,7 +87,7 @@ class BlockStepsPanel(QWidget):
         self.tabs.addTab(self.registers, self.tr("Registers"))
         self.tabs.addTab(self.output, self.tr("Output"))
         self.tabs.setDocumentMode(True)
-        self.values = named(QCheckBox(self.tr("Values"), self), "block.values")
+        self.values = named(TickBox(self.tr("Values"), self), "block.values")
         set_tip(self.values, self.tr("Make the words of shared memory wide enough for their values"))
         self.values.toggled.connect(self.shared.show_values)
         self.tabs.setCornerWidget(self.values)
@@ -172,7 +172,10 @@ class BlockStepsPanel(QWidget):
     def _share_space(self) -> None:
         """Put the source next to the rest where the panel is wide, and give the lanes the height that they need."""
         wide = self.width() > WIDE * self.fontMetrics().averageCharWidth()
-        self.split.setOrientation(Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical)
+        orientation = Qt.Orientation.Horizontal if wide else Qt.Orientation.Vertical
+        if orientation != self.split.orientation():
+            self.split.setOrientation(orientation)
+            self.split.setSizes([self.width() // 2] * 2 if wide else [2 * self.height() // 5, 3 * self.height() // 5])
         height = sum(self.sides.sizes())
         lanes = min(self.lanes.sizeHint().height() + 4, height // 2)
         self.sides.setSizes([lanes, height - lanes])
