@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from functools import cache
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -103,19 +104,31 @@ def take_turns(items: Iterable[pytest.Item]) -> None:
     places: Counter[Any] = Counter()
     for item in items:
         if not item.get_closest_marker("full"):
-            name, mark = item.path.relative_to(TESTS).with_suffix(""), item.get_closest_marker("turns")
-            days = mark.args[0] if mark else DAYS.get(name.as_posix(), DAYS.get(name.parent.as_posix(), 1))
+            mark = item.get_closest_marker("turns")
+            days = mark.args[0] if mark else _days(item.path)
             group = item.path, days, item.get_closest_marker("thorough") is None
             if not _has_turn(places[group] + crc32(item.path.name.encode()), days):
                 item.add_marker(pytest.mark.full)
             places[group] += 1
 
 
+@cache
+def _days(path: Path) -> int:
+    """In how many days a test of this file has its turn once."""
+    name = path.relative_to(TESTS).with_suffix("")
+    return DAYS.get(name.as_posix(), DAYS.get(name.parent.as_posix(), 1))
+
+
 def _has_turn(place: int, days: int) -> bool:
     """Whether a place has its turn today, as it has once in so many days. Which one is drawn anew each time, so that
     lists that take turns by the day as well do not keep in step."""
     times, day = divmod(_day(), days)
-    return (place + Random(times).randrange(days)) % days == day
+    return (place + _first(times, days)) % days == day
+
+
+@cache
+def _first(times: int, days: int) -> int:
+    return Random(times).randrange(days)
 
 
 def _day() -> int:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lanes import daily_subset
 
 from gpu_ops.batch.wheel_programs import compile_programs
 from gpu_ops.cli import main
@@ -19,6 +20,9 @@ from gpu_ops.errors import DeviceError, ReportError
 from gpu_ops.filters import FILTERS
 
 FEW = [f for f in FILTERS if f.id in ("mean1d", "mean2d")]
+WITH_KERNELS = [f for f in FILTERS if any(v.kernels for v in f.variants)]
+A_DAY = 5
+"""Filters whose programs the thorough lane compiles twice a day."""
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +116,7 @@ def test_programs_name_no_folder_and_no_time(programs: dict[str, Program]) -> No
         assert "Compile time" not in program.log and "registers" in program.log
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("filter", [f for f in FILTERS if any(v.kernels for v in f.variants)], ids=lambda f: f.id)
+@pytest.mark.parametrize("filter", daily_subset(WITH_KERNELS, 0, lambda filter: filter.id, A_DAY))
 def test_the_programs_are_what_nvrtc_makes_now(filter, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
     once = compile_programs("sm_90", [filter])
     monkeypatch.setattr(compiler, "_CACHE", {})

@@ -8,7 +8,6 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
-import scipy.signal
 from lanes import choices_today, daily_subset
 from tasks import on
 
@@ -57,8 +56,10 @@ def outputs(name: str, array: Array, variant: str = "scipy", rate: float | None 
 
 @pytest.mark.parametrize("name", WINDOWS)
 def test_windows_are_scipys(name: str) -> None:
+    from scipy.signal import get_window  # a second of processor time, which not every worker needs
+
     for length in LENGTHS:
-        assert np.allclose(window(name, length), scipy.signal.get_window(SCIPY_NAMES[name], length), atol=1e-15)
+        assert np.allclose(window(name, length), get_window(SCIPY_NAMES[name], length), atol=1e-15)
 
 
 @pytest.mark.parametrize("variant", ["numpy", "serial"])
@@ -177,21 +178,23 @@ def test_a_transform_on_all_threads_can_be_stopped(shape: tuple[int, ...], monke
 @pytest.mark.parametrize("length", LENGTHS)
 def test_densities_are_scipys(length: int, variant: str) -> None:
     """periodogram of the whole signal, welch and spectrogram of segments: equal within 1e-6 for float32."""
+    from scipy import signal
+
     x = noise(length).astype(np.float32)
     params = {"result": "power density", "window": "Hann", "detrend": "constant"}
     got = outputs("fft1d", x, variant, RATE, **params)["power_density"]
-    _, right = scipy.signal.periodogram(x.astype(np.float64), RATE, "hann", detrend="constant")
+    _, right = signal.periodogram(x.astype(np.float64), RATE, "hann", detrend="constant")
     assert np.abs(got - right).max() <= 1e-6 * max(right.max(), 1e-30)
     if length < 64:
         return
     cut: dict[str, Any] = {"fs": RATE, "nperseg": 50, "noverlap": 12, "detrend": "constant"}
-    cut["window"] = scipy.signal.get_window("hann", 50)
+    cut["window"] = signal.get_window("hann", 50)
     params |= {"segment": 50, "overlap": 25}
     got = outputs("fft1d", x, variant, RATE, **params, sides="two")["power_density"]
-    right = scipy.signal.welch(x.astype(np.float64), **cut, return_onesided=False)[1]
+    right = signal.welch(x.astype(np.float64), **cut, return_onesided=False)[1]
     assert np.abs(got - right).max() <= 1e-6 * right.max()
     run = result("fft1d", x, variant, RATE, **params | {"result": "spectrogram"})
-    frequencies, times, right = scipy.signal.spectrogram(x.astype(np.float64), **cut)
+    frequencies, times, right = signal.spectrogram(x.astype(np.float64), **cut)
     assert np.abs(run.outputs["spectrogram"] - right).max() <= 1e-6 * right.max()
     for axis, places in zip(run.forms["spectrogram"].axes, (frequencies, times), strict=True):
         assert np.allclose([axis.at(k) for k in range(len(places))], places)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from statistics import NormalDist
 from types import ModuleType
 from typing import Any
 
@@ -14,7 +15,6 @@ import pywt
 import tasks
 from lanes import choices_today, daily_subset, few
 from numba import get_num_threads, set_num_threads
-from scipy.stats import norm
 
 from gpu_ops import sample
 from gpu_ops.devices import open_device
@@ -216,7 +216,7 @@ def test_the_noise_is_scikit_images_where_an_odd_axis_makes_zeros(
     x = np.random.default_rng(4).normal(size=shape)
     details = np.abs(pywt.dwtn(x, wavelet, border)["d" * x.ndim])
     some = details[details > 1e-12]  # as estimate_sigma, which compares with 0
-    right = np.median(some) / norm.ppf(0.75) if some.size else 0.0
+    right = np.median(some) / NormalDist().inv_cdf(0.75) if some.size else 0.0
     params = {"wavelet": wavelet, "levels": 1, "border": border, "rule": "universal", "result": "parts"}
     filter = filter_of(x)
     found = {v: made(filter, v, x, **params)["figures"] for v in ("serial", "parallel", "pywt")}
@@ -239,7 +239,7 @@ def psnr(clean: Array, x: Array) -> float:
 def plainly(x: Array, rule: str, levels: int, border: str) -> Array:
     """What a person writes with PyWavelets and, of BayesShrink, what scikit-image's denoise_wavelet does."""
     coefficients = pywt.wavedecn(x, "db4", border, levels)
-    noise = np.median(np.abs(coefficients[-1]["d" * x.ndim])) / norm.ppf(0.75)
+    noise = np.median(np.abs(coefficients[-1]["d" * x.ndim])) / NormalDist().inv_cdf(0.75)
     for level in coefficients[1:]:
         for key, d in level.items():
             small = max((d * d).mean() - noise**2, np.finfo(d.dtype).eps)

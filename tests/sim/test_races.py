@@ -13,8 +13,8 @@ SOURCE = text("races.cu")
 BLOCKS, N = 6, 6 * 128
 UNFENCED = "read-after-write hazard, missing __threadfence()"
 RACES = {
-    "no_fence": (UNFENCED, "reads sums[0], which block 0 wrote in line 16 and signalled with no __threadfence()"),
-    "no_fence_volatile": (UNFENCED, "reads sums[1], which block 1 wrote in line 29"),
+    "no_fence": (UNFENCED, "reads sums[0], which block 0 wrote in line 15 and signalled with no __threadfence()"),
+    "no_fence_volatile": (UNFENCED, "reads sums[1], which block 1 wrote in line 28"),
     "no_fence_counts": (UNFENCED, "reads sums["),
     "no_fence_chain": (UNFENCED, "reads sums[0], which block 0 wrote in line "),
     "relaxed_chain": (UNFENCED, "reads sums[0], which block 0 wrote in line "),

@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 import pytest
 from lanes import choices_today
-from scipy.stats import norm
 
 from gpu_ops.devices import open_device
 from gpu_ops.devices.sim.device import SimDevice
@@ -120,7 +120,7 @@ def test_the_noise_is_the_exact_median_of_each_channel(count: int, dtype: str) -
     x[1::2] = sizes
     found = _run(filter, "global", x, wavelet="haar", levels=1, rule="universal")
     details = found["coefficients"][count:].astype(np.float64)
-    assert np.array_equal(found["figures"][0], np.median(np.abs(details), axis=0) / norm.ppf(0.75))
+    assert np.array_equal(found["figures"][0], np.median(np.abs(details), axis=0) / NormalDist().inv_cdf(0.75))
 
 
 @pytest.mark.parametrize("rule", ("manual", "universal", "BayesShrink", "SURE"))

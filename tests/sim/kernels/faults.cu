@@ -6,43 +6,42 @@
 #define ONLY_RIGHT(x)
 #define PICK(right, wrong) wrong
 #endif
-#define KERNEL extern "C" __global__ void
 #define PLACE int i = blockIdx.x * blockDim.x + threadIdx.x, t = threadIdx.x;
 
-KERNEL read_past(const float* a, float* out, int n) {
+extern "C" __global__ void read_past(const float* a, float* out, int n) {
     PLACE
     out[i] = a[i + PICK(0, 1)];  //! read_past
 }
 
-KERNEL read_before(const float* a, float* out, int n) {
+extern "C" __global__ void read_before(const float* a, float* out, int n) {
     PLACE
     out[i] = a[PICK(i ? i - 1 : 0, i - 1)];  //! read_before
 }
 
-KERNEL write_past(const float* a, float* out, int n) {
+extern "C" __global__ void write_past(const float* a, float* out, int n) {
     PLACE
     ONLY_RIGHT(if (i < n))
     out[i] = 1.0f;  //! write_past
 }
 
-KERNEL write_before(const float* a, float* out, int n) {
+extern "C" __global__ void write_before(const float* a, float* out, int n) {
     PLACE
     if (i < n) out[PICK(i, i - 2)] = 1.0f;  //! write_before
 }
 
-KERNEL atomic_past(const float* a, float* out, int n) {
+extern "C" __global__ void atomic_past(const float* a, float* out, int n) {
     PLACE
     if (i < n) atomicAdd(out + PICK(i % n, n + i % 2), 1.0f);  //! atomic_past
 }
 
-KERNEL misaligned(const float* a, float* out, int n) {
+extern "C" __global__ void misaligned(const float* a, float* out, int n) {
     PLACE
     if (i >= n / 2 - 1) return;
     float2 pair = *(const float2*)(a + PICK(0, 1) + 2 * i);  //! misaligned
     out[i] = pair.x + pair.y;
 }
 
-KERNEL wide_past(const float* a, float* out, int n) {
+extern "C" __global__ void wide_past(const float* a, float* out, int n) {
     PLACE
     if (i >= n / 4 + PICK(0, 1)) return;
     float4 four = ((const float4*)a)[i];  //! wide_past
@@ -53,12 +52,12 @@ __device__ float neighbour(const float* values, int at) {
     return values[at + PICK(0, 200)];  //! through_a_call
 }
 
-KERNEL through_a_call(const float* a, float* out, int n) {
+extern "C" __global__ void through_a_call(const float* a, float* out, int n) {
     PLACE
     if (i < n) out[i] = neighbour(a, i);  // called here
 }
 
-KERNEL shared_past(const float* a, float* out, int n) {
+extern "C" __global__ void shared_past(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     box[t] = i;
@@ -66,7 +65,7 @@ KERNEL shared_past(const float* a, float* out, int n) {
     if (i < n) out[i] = box[t + PICK(0, 1)];  //! shared_past
 }
 
-KERNEL shared_before(const float* a, float* out, int n) {
+extern "C" __global__ void shared_before(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     box[PICK(t, t - 3)] = i;  //! shared_before
@@ -74,7 +73,7 @@ KERNEL shared_before(const float* a, float* out, int n) {
     if (i < n && t < 125) out[i] = box[t];
 }
 
-KERNEL unwritten_box(const float* a, float* out, int n) {
+extern "C" __global__ void unwritten_box(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     if (PICK(true, t < 100)) box[t] = i;
@@ -82,14 +81,14 @@ KERNEL unwritten_box(const float* a, float* out, int n) {
     if (i < n) out[i] = box[127 - t];  //! unwritten_box
 }
 
-KERNEL unwritten_global(const float* a, float* out, int n) {
+extern "C" __global__ void unwritten_global(const float* a, float* out, int n) {
     PLACE
     if (i >= n) return;
     ONLY_RIGHT(out[i] = 0.0f;)
     out[i] += a[i];  //! unwritten_global
 }
 
-KERNEL read_after_write(const float* a, float* out, int n) {
+extern "C" __global__ void read_after_write(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     box[t] = i;
@@ -97,7 +96,7 @@ KERNEL read_after_write(const float* a, float* out, int n) {
     if (i < n) out[i] = box[127 - t];  //! read_after_write
 }
 
-KERNEL write_after_read(const float* a, float* out, int n) {
+extern "C" __global__ void write_after_read(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     box[t] = i;
@@ -108,7 +107,7 @@ KERNEL write_after_read(const float* a, float* out, int n) {
     if (i < n) out[i] = value;
 }
 
-KERNEL write_after_write(const float* a, float* out, int n) {
+extern "C" __global__ void write_after_write(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     if (t < 64) box[t] = i;
@@ -118,7 +117,7 @@ KERNEL write_after_write(const float* a, float* out, int n) {
     if (i < n) out[i] = box[t & 63];
 }
 
-KERNEL atomic_after_write(const float* a, float* out, int n) {
+extern "C" __global__ void atomic_after_write(const float* a, float* out, int n) {
     __shared__ float sum;
     PLACE
     if (t == 0) sum = 0.0f;
@@ -128,7 +127,7 @@ KERNEL atomic_after_write(const float* a, float* out, int n) {
     if (i < n) out[i] = sum;
 }
 
-KERNEL warp_read_after_write(const float* a, float* out, int n) {
+extern "C" __global__ void warp_read_after_write(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     box[t] = i;
@@ -136,7 +135,7 @@ KERNEL warp_read_after_write(const float* a, float* out, int n) {
     if (i < n) out[i] = box[t ^ 1];  //! warp_read_after_write
 }
 
-KERNEL warp_write_after_read(const float* a, float* out, int n) {
+extern "C" __global__ void warp_write_after_read(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     box[t] = i;
@@ -147,7 +146,7 @@ KERNEL warp_write_after_read(const float* a, float* out, int n) {
     if (i < n) out[i] = value;
 }
 
-KERNEL shared_atomic_past(const float* a, float* out, int n) {
+extern "C" __global__ void shared_atomic_past(const float* a, float* out, int n) {
     __shared__ int box[128];
     PLACE
     box[t] = 0;
@@ -158,7 +157,7 @@ KERNEL shared_atomic_past(const float* a, float* out, int n) {
 }
 
 // Groups of eight lanes meet, and then, where it is right, those of sixteen: lane 0 learns of lane 15 through lane 8.
-KERNEL too_few_meet(const float* a, float* out, int n) {
+extern "C" __global__ void too_few_meet(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     box[t] = i;
@@ -169,7 +168,7 @@ KERNEL too_few_meet(const float* a, float* out, int n) {
     if (i < n) out[i] = near + box[t ^ 15];  //! too_few_meet
 }
 
-KERNEL same_place(const float* a, float* out, int n) {
+extern "C" __global__ void same_place(const float* a, float* out, int n) {
     __shared__ int box[32];
     PLACE
     ONLY_RIGHT(if (t == 3))
@@ -178,12 +177,12 @@ KERNEL same_place(const float* a, float* out, int n) {
     if (i < n) out[i] = box[5];
 }
 
-KERNEL two_blocks(const float* a, float* out, int n) {
+extern "C" __global__ void two_blocks(const float* a, float* out, int n) {
     PLACE
     out[PICK(i, t)] = blockIdx.x;  //! two_blocks
 }
 
-KERNEL divergent_barrier(const float* a, float* out, int n) {
+extern "C" __global__ void divergent_barrier(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     box[t] = a[t];
@@ -201,7 +200,7 @@ KERNEL divergent_barrier(const float* a, float* out, int n) {
 
 #define MEET(what, number, threads) asm volatile("barrier." #what " %0, %1;" : : "r"(number), "r"(threads) : "memory")
 
-KERNEL arrives_early(const float* a, float* out, int n) {
+extern "C" __global__ void arrives_early(const float* a, float* out, int n) {
     __shared__ float box[64];
     PLACE
     if (t < 64) {
@@ -214,7 +213,7 @@ KERNEL arrives_early(const float* a, float* out, int n) {
     }
 }
 
-KERNEL overwrites_early(const float* a, float* out, int n) {
+extern "C" __global__ void overwrites_early(const float* a, float* out, int n) {
     __shared__ float box[64];
     PLACE
     float sum = 0;
@@ -232,7 +231,7 @@ KERNEL overwrites_early(const float* a, float* out, int n) {
     if (i < n) out[i] = sum;
 }
 
-KERNEL never_opens(const float* a, float* out, int n) {
+extern "C" __global__ void never_opens(const float* a, float* out, int n) {
     __shared__ float box[128];
     PLACE
     box[t] = i;
@@ -240,14 +239,14 @@ KERNEL never_opens(const float* a, float* out, int n) {
     if (i < n) out[i] = box[127 - t];
 }
 
-KERNEL inactive_lane(const float* a, float* out, int n) {
+extern "C" __global__ void inactive_lane(const float* a, float* out, int n) {
     PLACE
     float value = a[t];
     if (PICK(true, (t & 31) < 16)) value += __shfl_down_sync(PICK(0xffffffffu, 0x0000ffffu), value, 8);  //! inactive_lane
     if (i < n) out[i] = value;
 }
 
-KERNEL never_completes(const float* a, float* out, int n) {
+extern "C" __global__ void never_completes(const float* a, float* out, int n) {
     PLACE
     const bool third = (t & 31) % 3 == 0;
     const float value = a[t], first = PICK(__shfl_sync(0xffffffffu, value, 0), 0.0f);
@@ -256,21 +255,21 @@ KERNEL never_completes(const float* a, float* out, int n) {
     if (i < n) out[i] = all;
 }
 
-KERNEL endless(const float* a, float* out, int n) {
+extern "C" __global__ void endless(const float* a, float* out, int n) {
     PLACE
     const volatile float* watched = a;
     while (watched[0] != PICK(watched[0], -1.0f)) {}  //! endless
     if (i < n) out[i] = 1.0f;
 }
 
-KERNEL by_order(const float* a, int* out, int* count) {
+extern "C" __global__ void by_order(const float* a, int* out, int* count) {
     PLACE
     int place = atomicAdd(count, 1);
     out[PICK(i, place)] = i;
 }
 
 // The last warp of a reduction, as it was written when warps ran in lockstep.
-KERNEL volatile_warp(const float* a, float* out, int n) {
+extern "C" __global__ void volatile_warp(const float* a, float* out, int n) {
     __shared__ volatile float box[128];
     PLACE
     box[t] = i < n ? a[i] : 0;
@@ -286,7 +285,7 @@ KERNEL volatile_warp(const float* a, float* out, int n) {
     if (t == 0) out[blockIdx.x] = sum;
 }
 
-KERNEL volatile_block(const float* a, float* out, int n) {
+extern "C" __global__ void volatile_block(const float* a, float* out, int n) {
     __shared__ volatile float box[128];
     PLACE
     box[t] = i;
@@ -295,7 +294,7 @@ KERNEL volatile_block(const float* a, float* out, int n) {
 }
 
 // One warp waits for a flag that another sets.
-KERNEL flag_without_fence(const float* a, float* out, int n) {
+extern "C" __global__ void flag_without_fence(const float* a, float* out, int n) {
     __shared__ float box[32];
     __shared__ volatile int flag;
     PLACE
@@ -315,20 +314,20 @@ KERNEL flag_without_fence(const float* a, float* out, int n) {
     }
 }
 
-KERNEL source_not_in_mask(const float* a, float* out, int n) {
+extern "C" __global__ void source_not_in_mask(const float* a, float* out, int n) {
     PLACE
     const unsigned own = PICK(0xffffffffu, (t & 16) ? 0xffff0000u : 0x0000ffffu);
     const float other = __shfl_sync(own, a[t], (t + 16) & 31);  //! source_not_in_mask
     if (i < n) out[i] = other;
 }
 
-KERNEL not_in_its_mask(const float* a, float* out, int n) {
+extern "C" __global__ void not_in_its_mask(const float* a, float* out, int n) {
     PLACE
     const float other = __shfl_xor_sync(PICK(0xffffffffu, 0x0fffffffu), a[t], 1);  //! not_in_its_mask
     if (i < n) out[i] = other;
 }
 
-KERNEL lanes_elsewhere(const float* a, float* out, int n) {
+extern "C" __global__ void lanes_elsewhere(const float* a, float* out, int n) {
     PLACE
     float value = a[t];
     if ((t & 31) < 16) value += __shfl_xor_sync(PICK(0x0000ffffu, 0xffffffffu), value, 8);  //! lanes_elsewhere

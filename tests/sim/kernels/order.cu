@@ -1,5 +1,4 @@
 // Blocks that wait for others: right in some orders, wrong in others. 128 threads per block.
-#define KERNEL extern "C" __global__ void
 #ifdef RIGHT
 #define PICK(right, wrong) right
 #else
@@ -26,7 +25,7 @@ __device__ void wait_for(volatile int* flag) {
 }
 
 // A chain: each tile adds its sum to that of the tiles before it. The flag must follow the sum.
-KERNEL flag_first(const int* a, int* out, int* ticket, volatile int* sums, volatile int* flags) {
+extern "C" __global__ void flag_first(const int* a, int* out, int* ticket, volatile int* sums, volatile int* flags) {
     __shared__ int tile;
     if (threadIdx.x == 0) tile = atomicAdd(ticket, 1);
     __syncthreads();
@@ -44,7 +43,7 @@ KERNEL flag_first(const int* a, int* out, int* ticket, volatile int* sums, volat
 }
 
 // The last block to take a ticket adds the sums of all: each must have stored its own before it takes one.
-KERNEL ticket_first(const int* a, int* out, int* ticket, volatile int* sums, volatile int* flags) {
+extern "C" __global__ void ticket_first(const int* a, int* out, int* ticket, volatile int* sums, volatile int* flags) {
     __shared__ bool last;
     const int all = block_sum(a[blockIdx.x * 128 + threadIdx.x]);
     if (threadIdx.x == 0) {
@@ -61,7 +60,7 @@ KERNEL ticket_first(const int* a, int* out, int* ticket, volatile int* sums, vol
 
 // One word holds what a tile publishes: first its own sum, later that of all tiles before it as well. The window of
 // 32 tiles is wrong in its last lane.
-KERNEL lane_left_out(const int* a, int* out, int* ticket, volatile int* words, volatile int* flags) {
+extern "C" __global__ void lane_left_out(const int* a, int* out, int* ticket, volatile int* words, volatile int* flags) {
     __shared__ int tile;
     if (threadIdx.x == 0) tile = atomicAdd(ticket, 1);
     __syncthreads();
@@ -84,7 +83,7 @@ KERNEL lane_left_out(const int* a, int* out, int* ticket, volatile int* words, v
 }
 
 // A mailbox of one place: it must be empty before the next number goes in.
-KERNEL mailbox(const int* a, int* out, int* ticket, volatile int* box, volatile int* full) {
+extern "C" __global__ void mailbox(const int* a, int* out, int* ticket, volatile int* box, volatile int* full) {
     if (threadIdx.x > 0 || blockIdx.x > 1) return;
     for (int n = 0; n < 5; ++n) {
         if (blockIdx.x == 0) {

@@ -1,5 +1,4 @@
 // Races in global memory. Each kernel has a fault; with RIGHT defined it is correct. 128 threads per block.
-#define KERNEL extern "C" __global__ void
 #ifdef RIGHT
 #define PICK(right, wrong) right
 #else
@@ -9,7 +8,7 @@
 #define PLACE const int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
 
 // The last block adds what the others stored.
-KERNEL no_fence(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void no_fence(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     __shared__ bool last;
     if (t == 0) {
@@ -22,7 +21,7 @@ KERNEL no_fence(const int* a, int* out, int* sums, unsigned* ticket, int* flags)
 }
 
 // The same with all stores and loads of the sums volatile, as in the programming guide.
-KERNEL no_fence_volatile(const int* a, int* out, volatile int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void no_fence_volatile(const int* a, int* out, volatile int* sums, unsigned* ticket, int* flags) {
     PLACE
     __shared__ bool last;
     if (t == 0) {
@@ -39,7 +38,7 @@ KERNEL no_fence_volatile(const int* a, int* out, volatile int* sums, unsigned* t
 }
 
 // Counts of a histogram in global memory, which the last block copies.
-KERNEL no_fence_counts(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void no_fence_counts(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     __shared__ bool last;
     atomicAdd(sums + a[i] % 8, 1);
@@ -51,7 +50,7 @@ KERNEL no_fence_counts(const int* a, int* out, int* sums, unsigned* ticket, int*
 }
 
 // A chain of blocks: data, a fence, a flag that the next block polls.
-KERNEL no_fence_chain(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void no_fence_chain(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     if (t > 0) return;
     volatile int* flag = flags;
@@ -80,7 +79,7 @@ __device__ void relax(int* address, int value) {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" : : "l"(address), "r"(value) : "memory");
 }
 
-KERNEL relaxed_chain(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void relaxed_chain(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     if (t > 0) return;
     int before = 0;
@@ -93,7 +92,7 @@ KERNEL relaxed_chain(const int* a, int* out, int* sums, unsigned* ticket, int* f
 }
 
 // A fence that only orders accesses for the threads of its own block.
-KERNEL narrow_fence(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void narrow_fence(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     __shared__ bool last;
     if (t == 0) {
@@ -105,21 +104,21 @@ KERNEL narrow_fence(const int* a, int* out, int* sums, unsigned* ticket, int* fl
     if (last && t < gridDim.x) out[t] = sums[t];  //! narrow_fence
 }
 
-KERNEL within_a_block(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void within_a_block(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     sums[i] = a[i];
     ONLY_RIGHT(__syncthreads();)
     out[i] = sums[i - t + 127 - t];  //! within_a_block
 }
 
-KERNEL read_then_written(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void read_then_written(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     const int next = out[i - t + (t + 40) % 128] + a[i];
     ONLY_RIGHT(__syncthreads();)
     out[i] = next;  //! read_then_written
 }
 
-KERNEL within_a_warp(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void within_a_warp(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     sums[i] = a[i];
     ONLY_RIGHT(__syncwarp();)
@@ -127,21 +126,21 @@ KERNEL within_a_warp(const int* a, int* out, int* sums, unsigned* ticket, int* f
 }
 
 // A filter in place: a block reads what the next one writes.
-KERNEL in_place(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void in_place(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     const int mine = out[i], next = i + 1 < gridDim.x * blockDim.x ? out[i + 1] : 0;
     __syncthreads();
     PICK(sums, out)[i] = mine + next;  //! in_place
 }
 
-KERNEL other_block(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void other_block(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     if (PICK(true, blockIdx.x == 0)) sums[PICK(i, t)] = a[t];
     __syncthreads();
     out[i] = sums[PICK(i, t)];  //! other_block
 }
 
-KERNEL same_element(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void same_element(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     ONLY_RIGHT(if (t == 5))
     out[blockIdx.x] = t;  //! same_element
@@ -149,7 +148,7 @@ KERNEL same_element(const int* a, int* out, int* sums, unsigned* ticket, int* fl
 }
 
 // All threads read an element that one of them then overwrites.
-KERNEL read_by_all(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void read_by_all(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     const int first = out[i - t];
     ONLY_RIGHT(__syncthreads();)
@@ -157,7 +156,7 @@ KERNEL read_by_all(const int* a, int* out, int* sums, unsigned* ticket, int* fla
     sums[i] = first;
 }
 
-KERNEL less_the_first(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
+extern "C" __global__ void less_the_first(const int* a, int* out, int* sums, unsigned* ticket, int* flags) {
     PLACE
     const int first = out[i - t], mine = out[i];
     ONLY_RIGHT(__syncthreads();)

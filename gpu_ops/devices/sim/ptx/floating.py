@@ -77,6 +77,8 @@ def fma64(a: Array, b: Array, c: Array) -> Array:
     result = np.where(safe, result, plain)
     # A product with a zero is exact, and non-finite operands need no correction.
     hard = ~safe & (a != 0) & (b != 0) & np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    if not hard.any():
+        return result
     return _fma64_at_the_ends(a, b, c, np.flatnonzero(np.broadcast_to(hard, result.shape)), result)
 
 
