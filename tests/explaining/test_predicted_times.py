@@ -35,8 +35,8 @@ APART = 1.1
 def launches_of(job: dict[str, Any]) -> list[LaunchCounts]:
     """What the launches of a job did."""
     return [
-        LaunchCounts(kernel, blocks, threads, resident, bool(early), moved, arrays, spilled, counts)
-        for kernel, blocks, threads, resident, early, moved, arrays, spilled, counts in job["launches"]
+        LaunchCounts(kernel, blocks, threads, resident, bool(early), moved, arrays, spilled, counts, *values)
+        for kernel, blocks, threads, resident, early, moved, arrays, spilled, counts, *values in job["launches"]
     ]
 
 

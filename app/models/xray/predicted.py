@@ -157,6 +157,7 @@ def as_json(jobs: Sequence[Job], gpu: Gpu) -> dict[str, Any]:
             {
                 "variant": job.name,
                 "unknown": job.counted.reason or found.unknown,
+                "notes": list(found.notes),
                 "low_s": found.low if known else None,
                 "high_s": found.high if known else None,
                 "limit": found.limit if known else None,
