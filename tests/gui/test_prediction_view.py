@@ -400,13 +400,13 @@ def test_the_break_even_with_the_cpu_moves_with_the_numbers_of_the_gpu(qtbot, wi
     entries = [Entry(RowSlot(id, "cpu"), id, row, current=id != "older") for id in ("opencv", "older")]
     monkeypatch.setattr(results, "entries", lambda: tuple(entries))
     results.rows_reset.emit()
-    bars, said = texts(view.even), view.sentences.text()
+    bars, said = texts(view.even), view.even.reason.text()
     own, cpu = bars
     assert own.endswith("with copies to the GPU and back") and cpu == "opencv, measured here"
-    assert bars[cpu] == seconds(row.seconds("kernel"), DIGITS) and "Predicted: " in said
+    assert bars[cpu] == seconds(row.seconds("kernel"), DIGITS) and said.startswith("Predicted: ")
     view.factors["clock"].setValue(0.05)
     assert texts(view.even)[own] != bars[own] and texts(view.even)[cpu] == bars[cpu]
-    assert view.sentences.text() != said
+    assert view.even.reason.text() != said
 
 
 def test_what_values_decide_is_said_beside_the_interval(qtbot, window, engine) -> None:

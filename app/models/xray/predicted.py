@@ -68,7 +68,7 @@ class Bar(NamedTuple):
 
 
 class Times(NamedTuple):
-    """The bars of a variant, or the reason why there are none."""
+    """The bars of a variant, and a sentence: the reason why there are none, or what follows from them."""
 
     name: str
     bars: tuple[Bar, ...] = ()
@@ -152,7 +152,7 @@ def _change(part: Part, now: float) -> Bar:
     return Bar("saved" if part.change < 0 else "added", name, text, *ends)
 
 
-def even_bars(job: Job, gpu: Gpu, cpu: CpuTime) -> tuple[Times, BreakEven] | None:
+def even_bars(job: Job, gpu: Gpu, cpu: CpuTime) -> Times | None:
     """The time of a variant with its copies beside that of the CPU, and from which size on it is less; None where it is
     unknown."""
     if job.counted.reason:
@@ -162,20 +162,13 @@ def even_bars(job: Job, gpu: Gpu, cpu: CpuTime) -> tuple[Times, BreakEven] | Non
         return None
     low, high = found.ends
     text = tr("{low} to {high}").format(low=seconds(low, DIGITS), high=seconds(high, DIGITS))
-    bars = (
-        Bar("copies", tr("{variant} with copies to the GPU and back").format(variant=job.name), text, low, high),
-        Bar(
-            "measured",
-            tr("{variant}, measured here").format(variant=cpu.title),
-            seconds(cpu.seconds, DIGITS),
-            0.0,
-            cpu.seconds,
-        ),
-    )
-    return Times(tr("Break-even with the CPU"), bars), found
+    own = tr("{variant} with copies to the GPU and back").format(variant=job.name)
+    other, time = tr("{variant}, measured here").format(variant=cpu.title), seconds(cpu.seconds, DIGITS)
+    bars = Bar("copies", own, text, low, high), Bar("measured", other, time, 0.0, cpu.seconds)
+    return Times(tr("Break-even with the CPU"), bars, _even_text(job, found, cpu))
 
 
-def even_text(job: Job, found: BreakEven, cpu: CpuTime) -> str:
+def _even_text(job: Job, found: BreakEven, cpu: CpuTime) -> str:
     """From which size on a GPU is faster than the CPU, in words."""
     names = {"variant": job.name, "cpu": cpu.title}
     if found.low is None:
@@ -185,7 +178,7 @@ def even_text(job: Job, found: BreakEven, cpu: CpuTime) -> str:
         return text.format(low=_samples(found.low, cpu), **names)
     if found.high == 0:
         return tr("Predicted: {variant} with its copies is faster than {cpu} at any size.").format(**names)
-    text = tr("Predicted: from {low} to {high} samples on, {variant} with its copies is faster than {cpu}.")
+    text = tr("Predicted: {variant} with its copies is faster than {cpu} from a size of {low} to {high} samples on.")
     return text.format(low=_samples(found.low, cpu), high=_samples(found.high, cpu), **names)
 
 

@@ -29,7 +29,6 @@ from app.models.xray.predicted import (
     as_json,
     basis,
     even_bars,
-    even_text,
     explained,
     gpu_text,
     ladder,
@@ -146,7 +145,7 @@ class TimesRow:
 
 
 class VariantTimes:
-    """The name of a variant or of a step, its bars, and the reason where there are none."""
+    """The name of a variant or of a step, its bars, and a sentence: why there are none, or what follows from them."""
 
     def __init__(self, name: str, parent: QWidget, grid: QGridLayout, bars: int = BARS) -> None:
         self.title, self.reason = sentence_label(f"{name}.title", parent), sentence_label(f"{name}.reason", parent)
@@ -289,9 +288,7 @@ class PredictionView(Scrolled):
         self.step.show_times(between, full)
         self.ladder.show_times(rungs, full)
         # On an axis of their own: a CPU may take a thousand times as long.
-        self.even.show_times(
-            even[0] if even else None, max((bar.high for bar in even[0].bars), default=0.0) if even else 0
-        )
+        self.even.show_times(even, max(bar.high for bar in even.bars) if even else 0.0)
         for widget in (self.times, self.sentences):
             widget.setVisible(bool(jobs))
         if jobs:
@@ -302,8 +299,6 @@ class PredictionView(Scrolled):
             )
             self.what.setText(text)
         texts = explained(jobs, gpu)
-        if even and cpu:
-            texts.append(even_text(jobs[0], even[1], cpu))
         if len(jobs) == 1:
             texts.append(self.tr("Choose a variant in Compare to see its times as well."))
         if jobs:
