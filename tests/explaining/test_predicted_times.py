@@ -104,6 +104,7 @@ KINDS = {
     "spills": "spilled registers",
     "a texture": "textures",
     "values that an earlier launch": "values that were not all computed",
+    "machine code of": "missing instructions",
 }
 """Of unknown times, a part of the reason and how the guide names it."""
 
