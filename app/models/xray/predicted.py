@@ -153,7 +153,7 @@ def _change(part: Part, now: float) -> Bar:
 
 
 def even_bars(job: Job, gpu: Gpu, cpu: CpuTime) -> Times | None:
-    """The time of a variant with its copies, that of the CPU, and from which size on it is less; None where it is unknown."""
+    """The time of a variant with its copies, that of the CPU, and from which size on it is less; None if unknown."""
     if job.counted.reason:
         return None
     found = find_break_even(job.counted.launches, gpu, cpu.copied, cpu.seconds)

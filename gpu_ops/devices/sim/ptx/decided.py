@@ -11,8 +11,8 @@ from gpu_ops.devices.sim.ptx.reach import ANY, of_address, origins_of
 from gpu_ops.progress import advance
 
 SHARED = ("shared float", "shared word")
-"""A block's shared and local memory: what it has of floats, and of all else. A float that is stored is taken to be loaded
-as one."""
+"""A block's shared and local memory: what it has of floats, and of all else. A stored float is taken to be loaded as
+one."""
 ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "tex"}
 LOADS = {"ld", "ldu", "atom", "cp", "tex", "tld4", "suld"}
 
