@@ -78,7 +78,6 @@ class XRayController(OnDemand):
         self._problems: tuple[Query | None, tuple[Problem, ...]] = (None, ())
         self._comparing = False
         self._against = self.profile = ""
-        self.gpu_choice = GpuChoice()
         self._models: dict[str, str] = {}
         self.variant = ""
         self._take_variants()
@@ -99,6 +98,11 @@ class XRayController(OnDemand):
         if self.edits:
             return self._against or self.variant
         return self._against if self._against != self.variant else ""
+
+    @property
+    def gpu_choice(self) -> GpuChoice:
+        """The GPU that times are predicted for."""
+        return self._session.choice.gpu
 
     @property
     def draft(self) -> Draft:
@@ -162,11 +166,9 @@ class XRayController(OnDemand):
         self.changed.emit()
         self._update()
 
-    def choose_gpu(self, choice: GpuChoice) -> None:
-        """Predict times for this GPU."""
-        if choice != self.gpu_choice:
-            self.gpu_choice = choice
-            self.gpu_changed.emit()
+    def choose_gpu(self, choice: GpuChoice, same_step: bool = False) -> None:
+        """Predict times for this GPU; `same_step` as in Session."""
+        self._session.set_gpu(choice, same_step)
 
     def watch_comparison(self, on: bool) -> None:
         """Set whether the comparison is visible: otherwise only one variant is simulated."""
@@ -245,6 +247,8 @@ class XRayController(OnDemand):
     def _changed(self, change: Change) -> None:
         if change.filter:
             self._take_variants()
+        if change.gpu:
+            self.gpu_changed.emit()
 
     def _take_variants(self) -> None:
         """Choose the last picked variant, else the last of the filter's default picks, else the last; no comparison."""

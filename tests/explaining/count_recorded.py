@@ -86,7 +86,8 @@ def launch_row(launch: LaunchCounts) -> list[Any]:
         for name, count in sorted(launch.counts.items())
         if count and (name in USED or not name.startswith(UNUSED))
     }
-    return [launch.kernel, *sizes, launch.moved, launch.arrays, launch.spilled, counts]
+    end = [launch.values, int(launch.waits)] if launch.values or launch.waits else []
+    return [launch.kernel, *sizes, launch.moved, launch.arrays, launch.spilled, counts, *end]
 
 
 def main() -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
 from gpu_ops.errors import ParamError
-from gpu_ops.explaining.prediction import counting
+from gpu_ops.explaining.prediction import counting, partial
+from gpu_ops.explaining.prediction.break_even import find_break_even, with_copies
 from gpu_ops.explaining.prediction.counting import count_launches
 from gpu_ops.explaining.prediction.gpus import GPUS, find_gpu, what_if
 from gpu_ops.explaining.prediction.launches import LaunchCounts
-from gpu_ops.explaining.prediction.model import FIT, LIMITS, predict
+from gpu_ops.explaining.prediction.model import FIT, INTERVAL, LIMITS, predict
 from gpu_ops.explaining.prediction.sentences import sentences
 from gpu_ops.explaining.prediction.waterfall import waterfall
 from gpu_ops.filters import find_filter
@@ -190,3 +192,64 @@ def test_a_waterfall_leads_from_one_time_to_the_other_and_has_the_counts_of_both
     for unknown in ([replace(before, spilled=8)], [after]), ([after], [replace(before, spilled=8)]):
         found = waterfall(*unknown, H100)
         assert not found.parts and "spills 8 bytes" in found.unknown
+
+
+def test_from_the_break_even_size_on_a_gpu_with_its_copies_is_faster() -> None:
+    copied = 2 << 28
+    seconds = with_copies([COPY], H100, copied)
+    assert seconds == pytest.approx(predict([COPY], H100).seconds + 2 * 5e-6 + copied / H100.bus)
+    found = find_break_even([COPY], H100, copied, 4 * seconds)
+    assert found is not None and found.low is not None and found.high is not None and 0 < found.low < found.high < 1
+    for size, end in ((found.low, 1 / INTERVAL), (found.high, INTERVAL)):
+        for near, faster in ((0.99 * size, False), (1.01 * size, True)):
+            assert (with_copies([COPY], H100, copied, near) * end < 4 * seconds * near) is faster
+    slow_bus = find_break_even([COPY], replace(H100, bus=H100.bus / 2), copied, 4 * seconds)
+    slow_clock = find_break_even([COPY], what_if(H100, clock=0.05), copied, 4 * seconds)
+    for slower in (slow_bus, slow_clock):
+        assert slower is not None and slower.high is not None and slower.high > found.high
+    never = find_break_even([COPY], H100, copied, seconds / 2)
+    assert never is not None and (never.low, never.high) == (None, None)
+    always = find_break_even([COPY], H100, copied, 1e6 * seconds)
+    assert always is not None and (always.low, always.high) == (0, 0)
+    assert find_break_even([replace(COPY, spilled=8)], H100, copied, seconds) is None
+
+
+def test_what_values_decide_is_said_and_unknown_where_they_were_not_all_computed() -> None:
+    own = predict([replace(COPY, values="loaded")], H100)
+    assert not own.unknown and "what copy does may depend on the values of its arrays" in own.notes[0]
+    assert "copy: what copy does may depend" in sentences([("copy", own)])[-1]
+    unknown = predict([COPY, replace(COPY, kernel="pick", values="computed")], H100).unknown
+    assert unknown.startswith("what pick does may depend on values that an earlier launch computes")
+    little = predict([COPY, LaunchCounts("pick", 1, 32, counts={"issued": 1}, values="computed")], H100)
+    assert not little.unknown and "of the time)" in little.notes[0]
+    waits = predict([replace(COPY, waits=True, values="loaded")], H100).notes
+    assert waits == ("blocks of copy wait for one another; for how long is not counted",)
+    slow = predict([replace(with_counts(path_loads=1 << 24), resident=1)], H100)
+    assert slow.limit == "latency" and "other warps hide" in slow.notes[0]
+    assert "reads a texture" in predict([with_counts(texture_requests=1)], H100).unknown
+    assert not predict([COPY], H100).notes
+
+
+@pytest.mark.thorough
+def test_values_that_a_kernel_loads_are_followed_to_its_addresses_and_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    def of(id: str, variant: str, params: Mapping[str, object]) -> dict[str, tuple[str, bool]]:
+        filter = find_filter(id)
+        input = sample("noise", length=1024) if filter.accepts == "signal" else sample("noise_image", size="16x16")
+        launches = count_launches(filter, filter.variant(variant), input, params, {}, H100)
+        return {launch.kernel: (launch.values, launch.waits) for launch in launches if launch.blocks}
+
+    wavelet = "wavelet2d", "global", {"levels": 1}
+    assert of("histogram2d", "private", {})["histogram_private"] == ("loaded", False)
+    assert of("scan1d", "look_back", {})["scan_look_back"] == ("loaded", True)
+    assert of(*wavelet)["wavelet_median_count"][0] == "loaded", "all blocks of earlier launches ran"
+    monkeypatch.setattr(partial, "blocks_per_batch", lambda *about: 0)
+    found = of(*wavelet)
+    assert found.pop("wavelet_median_count")[0] == found.pop("wavelet_median_pick")[0] == "computed"
+    assert {values for values, _ in found.values()} == {""}
+
+
+def test_a_copy_into_a_texture_is_counted() -> None:
+    filter = find_filter("conv3x3")
+    launches = count_launches(filter, filter.variant("texture"), sample("noise_image", size="16x16"), {}, {}, H100)
+    assert any(launch.moved == 2 * 16 * 16 for launch in launches)
+    assert launches[-1].of("texture_requests") > 0

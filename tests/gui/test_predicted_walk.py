@@ -84,7 +84,7 @@ def kept(qtbot: QtBot, window, folder: Path) -> None:
     """The GPU and its numbers are in a session and in a report."""
     file = folder / "t4.kernelscope"
     window.context.sessions.save(str(file), view_of(window.parts))
-    assert read_session(str(file), OFFERED).view.gpu == window.context.xray.gpu_choice
+    assert read_session(str(file), OFFERED).choice.gpu == window.context.xray.gpu_choice
     html = page_of(window.parts).html()
     assert "Times predicted for Tesla T4" in html and "2 constant taps → 3 constant + shared" in html
     window.context.xray.choose_gpu(type(window.context.xray.gpu_choice)())

@@ -18,9 +18,12 @@ from xray_answers import content, show, window_with
 from app.base import theme
 from app.base.numbers import seconds
 from app.controllers.engine_log import describe
+from app.models.experiment.slot import RowSlot
+from app.models.results.entry import Entry
 from app.models.xray.predicted import DIGITS
 from app.views.window.main_window import MainWindow
 from app.views.xray.prediction_view import PredictionView, VariantTimes
+from gpu_ops import recorded_reports
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest
@@ -367,3 +370,51 @@ def test_the_whole_ladder_moves_with_the_numbers_of_the_gpu(qtbot, window, engin
     assert moved[first] == interval(counts[variants[0]], what_if(H100, clock=2.0)) != shown[first]
     QTest.mouseClick(view.all, Qt.MouseButton.LeftButton, pos=QPoint(5, view.all.height() // 2))
     assert not view.ladder.title.isVisible() and len(asked(engine)) == 2
+
+
+def test_undo_and_redo_restore_the_gpu_and_its_numbers(qtbot, window, engine) -> None:
+    view, session = open_tab(qtbot, window, engine), window.controller.session
+    answer(engine, Counted((SLOW,)))
+    view.factors["clock"].setValue(1.5)
+    view.factors["clock"].setValue(2.0)
+    view.multiprocessors.setValue(66)
+    assert view.controller.gpu == what_if(H100, clock=2.0, multiprocessors=66)
+    session.undo()
+    assert view.controller.gpu == what_if(H100, clock=2.0) and view.multiprocessors.value() == 132
+    session.undo()
+    assert view.controller.gpu == H100 and view.factors["clock"].value() == 1.0, "the whole way of a number"
+    session.redo()
+    assert texts(view.variants[0])["predicted"] == interval(SLOW, what_if(H100, clock=2.0))
+    session.set_param("window", 9)
+    view.factors["clock"].setValue(3.0)
+    session.undo()
+    assert view.controller.gpu == what_if(H100, clock=2.0) and session.params["window"] == 9
+
+
+def test_the_break_even_with_the_cpu_moves_with_the_numbers_of_the_gpu(qtbot, window, engine, monkeypatch) -> None:
+    view, results = open_tab(qtbot, window, engine), window.controller.results
+    answer(engine, Counted((SLOW,)))
+    assert not view.even.title.isVisible(), "nothing was timed on the CPU"
+    rows = (row for report in recorded_reports().values() for row in report.rows)
+    row = next(row for row in rows if row.device == "cpu" and row.filter == "mean2d" and row.seconds("kernel"))
+    entries = [Entry(RowSlot(id, "cpu"), id, row, current=id != "older") for id in ("opencv", "older")]
+    monkeypatch.setattr(results, "entries", lambda: tuple(entries))
+    results.rows_reset.emit()
+    bars, said = texts(view.even), view.even.reason.text()
+    own, cpu = bars
+    assert own.endswith("with copies to the GPU and back") and cpu == "opencv, measured here"
+    assert bars[cpu] == seconds(row.seconds("kernel"), DIGITS) and said.startswith("Predicted: ")
+    view.factors["clock"].setValue(0.05)
+    assert texts(view.even)[own] != bars[own] and texts(view.even)[cpu] == bars[cpu]
+    assert view.even.reason.text() != said
+
+
+def test_what_values_decide_is_said_beside_the_interval(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((replace(SLOW, values="loaded"),)))
+    assert "what k does may depend on the values of its arrays" in view.sentences.text()
+    assert view.content["variants"][0]["notes"][0].startswith("what k does")
+    view.controller.again()
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, Counted((replace(SLOW, values="computed"),)))
+    assert "unknown, because what k does may depend on values that an earlier launch computes" in view.sentences.text()

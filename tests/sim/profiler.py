@@ -78,14 +78,15 @@ def launches(device: Device, only: str = OWN) -> Iterator[tuple[str, Plan]]:
                     place += 1
                     if not re.fullmatch(only, filter.id):
                         continue
-                    planned = _planned(device, filter, variant, shape, dtype, BORDERS[place % 4])
-                    if planned is not None:
-                        yield planned
+                    found = plan_of(device, filter, variant, shape, dtype, BORDERS[place % 4])
+                    if found is not None:
+                        yield found
 
 
-def _planned(
+def plan_of(
     device: Device, filter: Filter, variant: Variant, shape: tuple[int, ...], dtype: str, border: str
 ) -> tuple[str, Plan] | None:
+    """The name and the plan of a case; None where the variant refuses it."""
     has_border = any(p.name == "border" and border in (p.choices or ()) for p in filter.params)
     params = check_values(filter.params, {"border": border} if has_border else {}, filter.id)
     knobs = check_values(variant.knobs, {}, variant.id)
@@ -130,11 +131,12 @@ def counted(architecture: str, multiprocessors: int, only: str = OWN) -> list[tu
         for step in plan.steps:
             if isinstance(step, Launch):
                 done = device.execute(Plan((step,), {}))
-                found.append((case, step.kernel.name, _ours(done.counters)))
+                found.append((case, step.kernel.name, ours(done.counters)))
     return found
 
 
-def _ours(counts: Any) -> dict[str, int]:
+def ours(counts: Any) -> dict[str, int]:
+    """The counts of a simulated launch that have a metric, by name."""
     kinds = ("load", "store", "atomic")
     return {
         "sectors": sum(counts.get(f"global_{k}_sectors", 0) for k in kinds),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple
@@ -11,9 +12,11 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.controllers.kernels.after_xray import AfterXRay
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
+from app.models.experiment.history import Choice
 from app.models.experiment.job_kind import PREDICTION
+from app.models.results.entry import Entry
 from app.models.xray.gpu_choice import GpuChoice
-from app.models.xray.predicted import Job
+from app.models.xray.predicted import CpuTime, Job
 from gpu_ops import find_filter
 from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest
 from gpu_ops.explaining.prediction.gpus import GPUS, Gpu
@@ -40,18 +43,26 @@ class Query(NamedTuple):
         return other is not None and self[:-2] == other[:-2] and all(pick in other.picks for pick in self.picks)
 
 
+def _is_own_time(entry: Entry) -> bool:
+    return entry.device == "cpu" and entry.current and not entry.recorded
+
+
 class PredictionController(AfterXRay):
     """Requests counts of the variant of an X-ray, and of the one that it is compared with, for a GPU by its id. `gpu`
     may be another than that: its numbers can be changed, and change the times without new counts. `gpu_changed`: there
     are other numbers."""
 
     gpu_changed = Signal()
+    cpu_changed = Signal()
     content: PredictionAnswer | None
 
     def __init__(self, controller: SessionController, xray: XRayController, parent: QObject | None = None) -> None:
         self.whole_ladder = False
+        self._moved: tuple[Choice, set[str]] | None = None
         super().__init__(controller, xray, PREDICTION, parent)
         xray.gpu_changed.connect(self._take_gpu)
+        for signal in (controller.results.row_changed, controller.results.rows_reset):
+            signal.connect(self.cpu_changed)
 
     # User actions
 
@@ -62,9 +73,13 @@ class PredictionController(AfterXRay):
     def change_gpu(self, bandwidth: float, l2: float, clock: float, multiprocessors: int) -> None:
         """Predict for the chosen GPU with factors of the bandwidths of memory and of L2 and of the clock, and with a
         number of multiprocessors."""
-        id = self._xray.gpu_choice.id
-        count = 0 if multiprocessors == GPUS[id].multiprocessors else multiprocessors
-        self._xray.choose_gpu(GpuChoice(id, bandwidth, l2, clock, count))
+        now = self.gpu_choice
+        count = 0 if multiprocessors == now.own.multiprocessors else multiprocessors
+        wanted = GpuChoice(now.id, bandwidth, l2, clock, count)
+        moved = {name for name, value in wanted.as_json().items() if value != getattr(now, name)}
+        goes_on = (self._session.choice, moved) == self._moved  # one undo takes back the whole way of a number
+        self._xray.choose_gpu(wanted, goes_on)
+        self._moved = self._session.choice, moved
 
     def show_ladder(self, on: bool) -> None:
         """Count all variants with kernels as well, or only those of the X-ray."""
@@ -102,7 +117,7 @@ class PredictionController(AfterXRay):
 
     def _jobs(self, which: Literal["first", "ladder"]) -> list[Job]:
         now, counted = self._query(), self._content_query
-        if self.content is None:
+        if self.content is None or counted is None:
             return []
         query = now if now is not None and now.within(counted) else counted
         picks = query.first if which == "first" else query.ladder
@@ -112,6 +127,18 @@ class PredictionController(AfterXRay):
     def counted_gpu(self) -> Gpu:
         """The GPU that `jobs` were counted for, with the numbers of `gpu` where it is the same."""
         return self.gpu if self.content is None or self.content.gpu == self.gpu.id else GPUS[self.content.gpu]
+
+    @property
+    def cpu(self) -> CpuTime | None:
+        """The fastest time on the CPU of the present choice; None without one."""
+        task = self._session.task
+        timed = [(one.seconds("kernel"), one.name) for one in self._controller.results.entries() if _is_own_time(one)]
+        known = [(found, name) for found, name in timed if found]
+        if not known or task is None:
+            return None
+        found, name = min(known)
+        work = self._session.filter.work(task)
+        return CpuTime(name, found, math.prod(task.meta.shape), work.bytes_read + work.bytes_written)
 
     @property
     def input(self) -> Any:

@@ -36,7 +36,7 @@ class Change:
 
     def __bool__(self) -> bool:
         parts = self.input, self.experiment, self.steps, self.device, self.baseline, self.output, self.undo
-        return any(parts) or self.originals or self.differences or self.board or self.own
+        return any(parts) or self.originals or self.differences or self.board or self.own or self.gpu
 
     @property
     def opened(self) -> bool:
@@ -86,6 +86,11 @@ class Change:
     def own(self) -> bool:
         """The launch of a kernel from elsewhere is described in another way."""
         return self.before.choice.own != self.after.choice.own
+
+    @property
+    def gpu(self) -> bool:
+        """Times are predicted for another GPU."""
+        return self.before.choice.gpu != self.after.choice.gpu
 
     @property
     def steps(self) -> bool:

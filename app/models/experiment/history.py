@@ -11,6 +11,7 @@ from app.models.experiment.differences import DifferenceOf
 from app.models.experiment.launch_fields import LaunchFields
 from app.models.experiment.pin import Pin
 from app.models.experiment.steps import Steps
+from app.models.xray.gpu_choice import GpuChoice
 from gpu_ops import FILTERS
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.task import Meta, Task
@@ -27,7 +28,8 @@ class Choice:
     """One state of everything that undo restores. `input` is the number of the original that the choice belongs to: a
     result that replaces the input has its own number. `pins` are results that keep their settings. `differences` are
     shown next to the results; a difference of an unticked variant is hidden until the variant is ticked again. `board`
-    is how results are laid out and compared, `own` is the launch of a kernel from elsewhere."""
+    is how results are laid out and compared, `own` is the launch of a kernel from elsewhere, `gpu` is for predicted
+    times."""
 
     filter: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -39,6 +41,7 @@ class Choice:
     differences: tuple[DifferenceOf, ...] = ()
     board: Board = Board()
     own: LaunchFields = LaunchFields()
+    gpu: GpuChoice = GpuChoice()
 
 
 def default_choice(filter: Filter, cuda: bool, steps: Steps = (), meta: Meta | None = None) -> Choice:

@@ -18,6 +18,7 @@ from app.models.experiment.noise import Noise
 from app.models.experiment.pin import Pin, with_pin
 from app.models.experiment.shown import Shown
 from app.models.experiment.steps import Steps, kept_steps, noise_of, with_noise
+from app.models.xray.gpu_choice import GpuChoice
 from gpu_ops import FILTERS, KernelscopeError, ParamError, active_steps, check_step
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.shared import SharedInput
@@ -120,8 +121,7 @@ class Session(QObject):
                 self.set_params({**self._choice.params, **{name: allowed[0] for name, allowed in output.when.items()}})
 
     def set_input(self, shared: SharedInput) -> None:
-        """Take a new input, with those of the previous steps that suit it; a filter that cannot use it is replaced by
-        another of its family that can."""
+        """Take a new input, with the previous steps that suit it; another filter of the family where it needs one."""
         kept, number = kept_steps(self.steps, shared.kind), self.inputs + 1
         untouched = self._choice.picks == self._default(self.filter).picks
         with self._changing():
@@ -232,8 +232,7 @@ class Session(QObject):
         return self._frame_waits or active_steps(self.steps) != self.input_steps
 
     def take_back_steps(self) -> None:
-        """Return to the steps of the present input, because the requested ones cannot be applied; undo skips the
-        request."""
+        """Return to the steps of the present input: the requested ones cannot be applied. Undo skips the request."""
         if not self.lacks_steps:
             return
         with self._changing():
@@ -273,9 +272,9 @@ class Session(QObject):
 
     def _default(self, filter: Filter, cuda: bool | None = None) -> Choice:
         """A filter's defaults for the present input."""
-        cuda = bool(self.device) if cuda is None else cuda
-        choice, now = default_choice(filter, cuda, self.steps, meta_of(self.input, filter)), self._choice
-        return replace(choice, input=now.input, board=now.board.of_any_filter, own=now.own)
+        cuda, now = bool(self.device) if cuda is None else cuda, self._choice
+        choice = default_choice(filter, cuda, self.steps, meta_of(self.input, filter))
+        return replace(choice, input=now.input, board=now.board.of_any_filter, own=now.own, gpu=now.gpu)
 
     def set_params(self, params: Mapping[str, Any], same_step: bool = False) -> None:
         """Set these values. `same_step`: they continue the last change, as a drag does; one undo reverts both."""
@@ -314,8 +313,7 @@ class Session(QObject):
         self._set(replace(self._choice, pins=pins, differences=left))
 
     def keep_difference(self, difference: DifferenceOf) -> None:
-        """Show a difference next to the results. Hidden differences, of unticked variants, are dropped to make room for
-        it. Raises ParamError where MOST_DIFFERENCES are shown."""
+        """Show a difference next to the results; hidden ones make room. Raises ParamError for one too many."""
         kept = self._choice.differences
         if difference not in kept:
             kept = kept if len(kept) < MOST_DIFFERENCES else self.shown.differences
@@ -325,16 +323,18 @@ class Session(QObject):
 
     def drop_difference(self, difference: DifferenceOf) -> None:
         """Show a difference no longer."""
-        kept = tuple(other for other in self._choice.differences if other != difference)
-        self._set(replace(self._choice, differences=kept))
+        self._set(replace(self._choice, differences=tuple(d for d in self._choice.differences if d != difference)))
 
     def set_board(self, board: Board, same_step: bool = False) -> None:
         """Arrange results and compare them like this; `same_step` is that of set_params."""
         self._set(replace(self._choice, board=board), same_step=same_step)
 
     def set_own(self, own: LaunchFields) -> None:
-        """Describe the launch of a kernel from elsewhere."""
         self._set(replace(self._choice, own=own))
+
+    def set_gpu(self, gpu: GpuChoice, same_step: bool = False) -> None:
+        """Predict times for this GPU; `same_step` is that of set_params."""
+        self._set(replace(self._choice, gpu=gpu), same_step=same_step)
 
     def set_baseline(self, variant: str) -> None:
         with self._changing():

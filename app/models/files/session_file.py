@@ -24,6 +24,7 @@ from app.models.experiment.steps import Steps
 from app.models.files.json_text import Fields, parsed, readable
 from app.models.files.session_view import Offered, View, board_json, read_board, read_view
 from app.models.results.view_data import INPUT
+from app.models.xray.gpu_choice import read_gpu_choice
 from app.models.xray.kept_drafts import read_edits
 from gpu_ops import FILTERS, SAMPLES, KernelscopeError, __version__, check_step, require_regular, with_width_first
 from gpu_ops.errors import InputError, NonFiniteError, plain, shortened
@@ -138,6 +139,7 @@ def session_text(saved: SavedSession, folder: str = "") -> str:
         "device": saved.device,
         "baseline": saved.baseline,
         "own_kernel": launch_json(choice.own, lambda path: _from_folder(path, folder) if folder else ""),
+        "predicted_gpu": choice.gpu.as_json(),
         "view": saved.view.as_json(),
     }
     return readable(content) + "\n"
@@ -219,9 +221,11 @@ def parse_session(data: bytes, folder: str, offered: Offered) -> SavedSession:
     ordered, knobs = tuple(id for id in ids if id in picks), _read_knobs(fields.fields("knobs"), filter)
     own = read_launch(fields.fields("own_kernel"), folder)
     board = read_board(fields.fields("board"), _keys(filter, [pin.id for pin in listed]), outputs)
+    of_gpu = fields if fields.has("predicted_gpu") else fields.fields("view")  # where it was in earlier files
+    gpu = read_gpu_choice(of_gpu.fields("predicted_gpu"))
     return SavedSession(
         input,
-        Choice(filter.id, params, ordered, knobs, steps, 0, pins, differences, board, own),
+        Choice(filter.id, params, ordered, knobs, steps, 0, pins, differences, board, own, gpu),
         _read_device(fields.text("device", "")),
         _todays(filter, fields.one_of("baseline", ("", *ids, *filter.renamed), ""))[0],
         fields.one_of("output", ("", *outputs), ""),

@@ -21,7 +21,6 @@ from app.models.pictures.viewport import Rect
 from app.models.results.view_data import INPUT
 from app.models.timing.timelines import QueueModel, read_queue_model
 from app.models.xray.drafts import Draft
-from app.models.xray.gpu_choice import GpuChoice, read_gpu_choice
 from app.models.xray.kept_drafts import draft_json, read_drafts
 
 LEVELS: tuple[LevelMode, ...] = ("auto", "range", "percentile", "manual")
@@ -43,8 +42,7 @@ class View:
 
     `levels` are how black and white are set, with `low` and `high` where by hand; "" where the view has none.
     `tab` is the panel in front, `layout` the panels' positions and sizes as Qt writes them, in base64. `xray` and
-    `against` are the variants in the X-ray panel, `gpu` is the one that times are predicted for, `timeline` the queues
-    of a simulated GPU in the Timeline panel.
+    `against` are the variants in the X-ray panel, `timeline` the queues of a simulated GPU in the Timeline panel.
     `drafts` are the edited kernels, of any filter; `editing` says that the panel shows the one of its variant.
     """
 
@@ -68,7 +66,6 @@ class View:
     presenter: bool = False
     xray: str = ""
     against: str = ""
-    gpu: GpuChoice = GpuChoice()
     timeline: QueueModel = QueueModel()
     drafts: tuple[Draft, ...] = ()
     editing: bool = False
@@ -90,7 +87,6 @@ class View:
             "scale_bar": self.scale_bar,
             "channels": {"only": self.only, "stacked": self.stacked},
             "xray": {"variant": self.xray, "against": self.against, "editing": self.editing},
-            "predicted_gpu": self.gpu.as_json(),
             "edited": [draft_json(draft) for draft in self.drafts],
             "timeline": self.timeline.as_json(),
             "presenter": self.presenter,
@@ -132,7 +128,6 @@ def read_view(fields: Fields, variants: tuple[str, ...], pinned: tuple[str, ...]
         presenter=fields.flag("presenter", False),
         xray=xray.one_of("variant", ("", *variants), ""),
         against=xray.one_of("against", ("", *variants), ""),
-        gpu=read_gpu_choice(fields.fields("predicted_gpu")),
         timeline=read_queue_model(fields.fields("timeline")),
         drafts=read_drafts(fields.objects("edited")),
         editing=xray.flag("editing", False),

@@ -10,14 +10,15 @@ from PySide6.QtCore import QCoreApplication
 
 from app.base.numbers import count, number, seconds, short_count
 from gpu_ops.engine.kernel_messages import Counted
+from gpu_ops.explaining.prediction.break_even import BreakEven, find_break_even
 from gpu_ops.explaining.prediction.gpus import GPUS, Gpu
 from gpu_ops.explaining.prediction.model import LIMITS, Prediction, predict
 from gpu_ops.explaining.prediction.sentences import sentences
 from gpu_ops.explaining.prediction.waterfall import Part, waterfall
 
-Kind = Literal["limit", "most", "predicted", "measured", "saved", "added"]
+Kind = Literal["limit", "most", "predicted", "measured", "saved", "added", "copies"]
 """Of a bar: a limit, the one that takes longest, the predicted interval, or the recorded median; of a step from one
-variant to another, the time that a limit saves or adds."""
+variant to another, the time that a limit saves or adds; the predicted interval with copies."""
 BARS = len(LIMITS) + 2
 """The most bars of a variant."""
 STEP_BARS = len(LIMITS) + 4
@@ -39,6 +40,16 @@ class Job(NamedTuple):
         return tr("{variant}, edited").format(variant=self.title) if self.edited else self.title
 
 
+class CpuTime(NamedTuple):
+    """The fastest time measured on the CPU for the input, with its number of `samples`, and the bytes that would be
+    `copied` to a GPU and back."""
+
+    title: str
+    seconds: float
+    samples: int
+    copied: int
+
+
 class Bar(NamedTuple):
     """A bar from `low` to `high`, in seconds, with its name and its text."""
 
@@ -51,13 +62,13 @@ class Bar(NamedTuple):
     @property
     def described(self) -> str:
         """In words, with how it was found."""
-        if self.kind in ("predicted", "measured"):
+        if self.kind in ("predicted", "measured", "copies"):
             return f"{self.name}: {self.text}"
         return tr("{name}: {text}, predicted").format(name=self.name, text=self.text)
 
 
 class Times(NamedTuple):
-    """The bars of a variant, or the reason why there are none."""
+    """The bars of a variant, and a sentence: the reason why there are none, or what follows from them."""
 
     name: str
     bars: tuple[Bar, ...] = ()
@@ -141,6 +152,39 @@ def _change(part: Part, now: float) -> Bar:
     return Bar("saved" if part.change < 0 else "added", name, text, *ends)
 
 
+def even_bars(job: Job, gpu: Gpu, cpu: CpuTime) -> Times | None:
+    """The time of a variant with its copies, that of the CPU, and from which size on it is less; None if unknown."""
+    if job.counted.reason:
+        return None
+    found = find_break_even(job.counted.launches, gpu, cpu.copied, cpu.seconds)
+    if found is None:
+        return None
+    low, high = found.ends
+    text = tr("{low} to {high}").format(low=seconds(low, DIGITS), high=seconds(high, DIGITS))
+    own = tr("{variant} with copies to the GPU and back").format(variant=job.name)
+    other, time = tr("{variant}, measured here").format(variant=cpu.title), seconds(cpu.seconds, DIGITS)
+    bars = Bar("copies", own, text, low, high), Bar("measured", other, time, 0.0, cpu.seconds)
+    return Times(tr("Break-even with the CPU"), bars, _even_text(job, found, cpu))
+
+
+def _even_text(job: Job, found: BreakEven, cpu: CpuTime) -> str:
+    """From which size on a GPU is faster than the CPU, in words."""
+    names = {"variant": job.name, "cpu": cpu.title}
+    if found.low is None:
+        return tr("Predicted: {variant} with its copies is not faster than {cpu} at any size.").format(**names)
+    if found.high is None:
+        text = tr("Predicted: {variant} with its copies may be faster than {cpu} from {low} samples on, or never.")
+        return text.format(low=_samples(found.low, cpu), **names)
+    if found.high == 0:
+        return tr("Predicted: {variant} with its copies is faster than {cpu} at any size.").format(**names)
+    text = tr("Predicted: {variant} with its copies is faster than {cpu} from a size of {low} to {high} samples on.")
+    return text.format(low=_samples(found.low, cpu), high=_samples(found.high, cpu), **names)
+
+
+def _samples(factor: float, cpu: CpuTime) -> str:
+    return short_count(round(factor * cpu.samples))
+
+
 def explained(jobs: Sequence[Job], gpu: Gpu) -> list[str]:
     """What decides for each variant, and what changes from the compared one, which comes last, to the first."""
     known = [(job.name, predict(job.counted.launches, gpu)) for job in reversed(jobs) if not job.counted.reason]
@@ -157,6 +201,7 @@ def as_json(jobs: Sequence[Job], gpu: Gpu) -> dict[str, Any]:
             {
                 "variant": job.name,
                 "unknown": job.counted.reason or found.unknown,
+                "notes": list(found.notes),
                 "low_s": found.low if known else None,
                 "high_s": found.high if known else None,
                 "limit": found.limit if known else None,

@@ -190,7 +190,6 @@ def view_of(parts: WindowParts) -> View:
         presenter=context.look.presenter,
         xray=context.xray.variant,
         against=context.xray.against,
-        gpu=context.xray.gpu_choice,
         timeline=context.timeline.model,
         drafts=context.xray.drafts.edited,
         editing=context.xray.editing,
@@ -266,7 +265,6 @@ class SessionLink(QObject):
         parts.context.xray.choose(view.xray)
         parts.context.xray.set_editing(view.editing)
         parts.context.xray.compare_with(view.against)
-        parts.context.xray.choose_gpu(view.gpu)
         parts.context.timeline.set_model(view.timeline)
         self._show(view)
 

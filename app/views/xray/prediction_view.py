@@ -28,6 +28,7 @@ from app.models.xray.predicted import (
     Times,
     as_json,
     basis,
+    even_bars,
     explained,
     gpu_text,
     ladder,
@@ -45,7 +46,12 @@ from gpu_ops.input_kinds import INPUT_KINDS
 
 LONGEST = "◂"
 """The mark of the limit that takes longest."""
-HATCHES = {"saved": Qt.BrushStyle.FDiagPattern, "added": Qt.BrushStyle.DiagCrossPattern}
+HATCHES = {
+    "saved": Qt.BrushStyle.FDiagPattern,
+    "added": Qt.BrushStyle.DiagCrossPattern,
+    "copies": Qt.BrushStyle.HorPattern,
+}
+DOTS = Qt.PenStyle.DotLine
 """What a limit saves or adds differs in more than its colour."""
 MOST_VARIANTS = 24
 """The most variants of a ladder."""
@@ -92,6 +98,7 @@ class TimeBar(QWidget):
             "measured": colours.recorded.colour,
             "saved": colours.ok.colour,
             "added": colours.error.colour,
+            "copies": colours.simulated.colour,
         }
         ink, painter = inks[self.bar.kind], QPainter(self)
         painter.fillRect(QRectF(0, box.center().y() - 0.5, self.width(), 1), colours.grid)
@@ -99,7 +106,7 @@ class TimeBar(QWidget):
             painter.fillRect(box, ink)
         else:
             painter.fillRect(box, mix(self.palette().color(QPalette.ColorRole.Window), ink, TINT))
-            painter.setPen(QPen(ink, 1, Qt.PenStyle.DashLine))
+            painter.setPen(QPen(ink, 1, DOTS if self.bar.kind == "copies" else Qt.PenStyle.DashLine))
             painter.setBrush(QBrush(ink, HATCHES.get(self.bar.kind, Qt.BrushStyle.BDiagPattern)))
             painter.drawRect(box)
         painter.end()
@@ -138,7 +145,7 @@ class TimesRow:
 
 
 class VariantTimes:
-    """The name of a variant or of a step, its bars, and the reason where there are none."""
+    """The name of a variant or of a step, its bars, and a sentence: why there are none, or what follows from them."""
 
     def __init__(self, name: str, parent: QWidget, grid: QGridLayout, bars: int = BARS) -> None:
         self.title, self.reason = sentence_label(f"{name}.title", parent), sentence_label(f"{name}.reason", parent)
@@ -180,13 +187,15 @@ class PredictionView(Scrolled):
         self.variants = [VariantTimes(f"xray.prediction.{n}", self.times, grid) for n in range(VARIANTS)]
         self.step = VariantTimes("xray.prediction.step", self.times, grid, STEP_BARS)
         self.ladder = VariantTimes("xray.prediction.ladder", self.times, grid, 2 * MOST_VARIANTS)
+        self.even = VariantTimes("xray.prediction.even", self.times, grid, 2)
         self._arrange(inside)
         self.gpus.activated.connect(lambda place: controller.choose_gpu(self.gpus.itemData(place)))
         self.all.toggled.connect(controller.show_ladder)
         self.reset.clicked.connect(lambda: controller.choose_gpu(controller.gpu.id))
         self.again.clicked.connect(controller.again)
         controller.changed.connect(self._show)
-        controller.gpu_changed.connect(self._show)
+        for signal in (controller.gpu_changed, controller.cpu_changed):
+            signal.connect(self._show)
         self._show()
 
     def _make_controls(self, inside: QWidget) -> None:
@@ -270,12 +279,16 @@ class PredictionView(Scrolled):
         jobs, gpu = controller.jobs, controller.counted_gpu
         found = [times(job, gpu) for job in jobs]
         between, rungs = step(jobs, gpu), ladder(controller.ladder, gpu)
+        cpu = controller.cpu
+        even = even_bars(jobs[0], gpu, cpu) if jobs and cpu else None
         shown = [one for one in (*found, between, rungs) if one]
         full = max((bar.high for one in shown for bar in one.bars), default=0.0)
         for part, one in zip_longest(self.variants, found):
             part.show_times(one, full)
         self.step.show_times(between, full)
         self.ladder.show_times(rungs, full)
+        # On an axis of their own: a CPU may take a thousand times as long.
+        self.even.show_times(even, max(bar.high for bar in even.bars) if even else 0.0)
         for widget in (self.times, self.sentences):
             widget.setVisible(bool(jobs))
         if jobs:

@@ -208,6 +208,7 @@ def prediction_json(
                 "low_s": None if p.prediction.unknown else p.prediction.low,
                 "high_s": None if p.prediction.unknown else p.prediction.high,
                 "unknown": p.prediction.unknown,
+                "notes": list(p.prediction.notes),
                 "measured_s": p.recorded,
             }
             for p in found

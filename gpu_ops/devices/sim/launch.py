@@ -255,7 +255,7 @@ class _Part:
 def _batches(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> list[_Part]:
     """All batches in the order in which they run. The sample is the first, the last, and every eighth in between."""
     blocks = int(np.prod(launch.grid, dtype=np.int64))
-    each = blocks if loaded.code.cooperative else _blocks_per_batch(launch, shared_bytes, loaded, options)
+    each = blocks if loaded.code.cooperative else blocks_per_batch(launch, shared_bytes, loaded, options)
     if loaded.code.cluster:  # the blocks of a cluster run at once
         whole = _consecutive(launch.grid, loaded.code.cluster)
         each = max(1, each // whole) * whole
@@ -320,7 +320,8 @@ def _check_resident(launch: Launch, loaded: LoadedKernel, shared_bytes: int) -> 
         )
 
 
-def _blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> int:
+def blocks_per_batch(launch: Launch, shared_bytes: int, loaded: LoadedKernel, options: Options) -> int:
+    """The blocks of a launch that run at once."""
     threads = int(np.prod(launch.block))
     width = -(-threads // WARP) * WARP
     lanes = BATCH_LANES // 4 if options.only else BATCH_LANES

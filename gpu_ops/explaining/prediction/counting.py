@@ -14,6 +14,7 @@ from gpu_ops.devices.sim.launch import Options, WaitingBlocks
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.prediction.gpus import Gpu
 from gpu_ops.explaining.prediction.launches import LaunchCounts
+from gpu_ops.explaining.prediction.partial import Partial
 from gpu_ops.explaining.spills import spilled_bytes
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.params import Values, check_values
@@ -84,16 +85,17 @@ class _Job:
         if reason:
             raise ParamError(f"{self.variant.id} cannot do this: {reason}.")
         plan = make_plan(self.filter, self.variant, session, task.on(session.upload(input.array)), self.edits)
-        return tuple(self._step(session, plan, step, batches is not None) for step in plan.steps)
+        partial = Partial(batches, options)
+        return tuple(self._step(session, plan, step, partial) for step in plan.steps)
 
-    def _step(self, session: SimDevice, plan: Plan, step: Step, runs: bool) -> LaunchCounts:
+    def _step(self, session: SimDevice, plan: Plan, step: Step, partial: Partial) -> LaunchCounts:
+        values = partial.values(step)
         if not isinstance(step, Launch):
-            moved = step.target.nbytes * (2 if isinstance(step, Copy) else 1) if isinstance(step, Copy | Fill) else 0
-            return LaunchCounts(step.name, moved=moved)
+            return LaunchCounts(step.name, moved=_moved(step))
         threads, own = math.prod(step.block), step.kernel.resources
         shared = own.get("shared_bytes", 0) + step.shared_bytes
         held = occupancy(self.gpu.architecture, threads, own.get("registers", 0), shared, own.get("barriers", 1))
-        counts = session.execute(Plan((step,), plan.outputs)).counters if runs else {}
+        counts = session.execute(Plan((step,), plan.outputs)).counters if partial.batches is not None else {}
         blocks = math.prod(step.grid)
         arrays = sum(getattr(arg, "nbytes", 0) for arg in step.args if not isinstance(arg, np.generic))
         return LaunchCounts(
@@ -105,7 +107,16 @@ class _Job:
             arrays=arrays,
             spilled=spilled_bytes(own),
             counts=counts,
+            values=values,
+            waits=bool(step.kernel.loaded.code.spin_blocks),
         )
+
+
+def _moved(step: Step) -> int:
+    """The bytes that a copy or a fill reads and writes."""
+    if isinstance(step, Copy):
+        return 2 * int(step.source.nbytes)  # the target may be a texture
+    return int(step.target.nbytes) if isinstance(step, Fill) else 0
 
 
 def _parts(input: Input) -> list[tuple[tuple[int, int], ...]]:

@@ -12,6 +12,9 @@ from gpu_ops.plan import Limits
 
 REACHED = 0.9
 """The share of its data sheet's bandwidth that a copy reaches: 0.90 on the H100, 0.89 on the H200."""
+BUS = {3: 13.7e9, 4: 27.4e9, 5: 55e9}
+"""Bytes per second of copies between host and device by the generation of PCI Express, 16 lanes: 55 GB/s were measured
+of the fifth (H100), which is 0.87 of its data sheet, and the others are in proportion."""
 READ = 1.06
 """What only reading reaches over copying: 1.05 on the H100, 1.07 on the H200."""
 
@@ -19,7 +22,8 @@ READ = 1.06
 @dataclass(frozen=True)
 class Gpu:
     """A GPU. `clock` is in Hz; `copy`, `read` and `l2` are bytes per second of device memory and of the L2 cache. They
-    are `measured`, or follow from the data sheet. `launch` are the seconds from one empty kernel to the next."""
+    are `measured`, or follow from the data sheet. `launch` are the seconds from one empty kernel to the next; `bus` is
+    for copies between host and device."""
 
     id: str
     model: str
@@ -33,6 +37,7 @@ class Gpu:
     memory_bytes: int
     measured: bool = False
     launch: float = 1.4e-6
+    bus: float = BUS[5]
 
     @property
     def limits(self) -> Limits:
@@ -46,20 +51,30 @@ class Gpu:
 
 
 def _by_data_sheet(
-    id: str, model: str, architecture: str, multiprocessors: int, clock: float, l2: float, l2_mib: int, memory_gib: int
+    id: str,
+    model: str,
+    architecture: str,
+    multiprocessors: int,
+    clock: float,
+    l2: float,
+    l2_mib: int,
+    memory_gib: int,
+    pci: int,
 ) -> Gpu:
     copy = REACHED * PEAKS[model]
     sizes = (l2_mib << 20, memory_gib << 30)
-    return Gpu(id, model, architecture, multiprocessors, clock * 1e9, copy, READ * copy, l2 * 1e12, *sizes)
+    return Gpu(
+        id, model, architecture, multiprocessors, clock * 1e9, copy, READ * copy, l2 * 1e12, *sizes, bus=BUS[pci]
+    )
 
 
 GPUS = {
     gpu.id: gpu
     for gpu in (
-        _by_data_sheet("t4", "Tesla T4", "sm_75", 40, 1.59, 1.27, 4, 16),
-        _by_data_sheet("a100", "NVIDIA A100-SXM4-80GB", "sm_80", 108, 1.41, 5.1, 40, 80),
-        _by_data_sheet("l4", "NVIDIA L4", "sm_89", 58, 2.04, 2.4, 48, 24),
-        _by_data_sheet("rtx4090", "NVIDIA GeForce RTX 4090", "sm_89", 128, 2.52, 5.0, 72, 24),
+        _by_data_sheet("t4", "Tesla T4", "sm_75", 40, 1.59, 1.27, 4, 16, 3),
+        _by_data_sheet("a100", "NVIDIA A100-SXM4-80GB", "sm_80", 108, 1.41, 5.1, 40, 80, 4),
+        _by_data_sheet("l4", "NVIDIA L4", "sm_89", 58, 2.04, 2.4, 48, 24, 4),
+        _by_data_sheet("rtx4090", "NVIDIA GeForce RTX 4090", "sm_89", 128, 2.52, 5.0, 72, 24, 4),
         Gpu(
             "h100",
             "NVIDIA H100 80GB HBM3",
@@ -75,8 +90,8 @@ GPUS = {
             1.7e-6,
         ),
         Gpu("h200", "NVIDIA H200", "sm_90", 132, 1.98e9, 4.27e12, 4.59e12, 7.44e12, 60 << 20, 141 << 30, True),
-        _by_data_sheet("b200", "NVIDIA B200", "sm_100", 148, 1.97, 10.0, 126, 180),
-        _by_data_sheet("rtx5090", "NVIDIA GeForce RTX 5090", "sm_120", 170, 2.41, 7.0, 96, 32),
+        _by_data_sheet("b200", "NVIDIA B200", "sm_100", 148, 1.97, 10.0, 126, 180, 5),
+        _by_data_sheet("rtx5090", "NVIDIA GeForce RTX 5090", "sm_120", 170, 2.41, 7.0, 96, 32, 5),
     )
 }
 """By id. Multiprocessors, clocks and cache sizes are those of NVIDIA's data sheets and architecture white papers.

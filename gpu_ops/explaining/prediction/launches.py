@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
+
+Values = Literal["", "loaded", "computed"]
+"""The values that decide a launch's addresses, or how often its loops run: none; those of its arrays, as they are; or
+some that an earlier launch computes, of which not all blocks were simulated."""
 
 
 @dataclass(frozen=True)
@@ -11,7 +16,8 @@ class LaunchCounts:
     """One launch, or another step of a plan (`moved` bytes, and no blocks). `resident` are the blocks that fit on a
     multiprocessor, `arrays` the bytes of all arrays that it is given, `spilled` the bytes of registers that a thread
     keeps in local memory. `counts` are those of the simulated GPU with what the time of a launch depends on. An `early`
-    launch begins before the one before it has ended."""
+    launch begins before the one before it has ended. `values` may decide what it does (see `Values`); the blocks of one
+    that `waits` wait for one another."""
 
     kernel: str
     blocks: int = 0
@@ -22,6 +28,8 @@ class LaunchCounts:
     arrays: int = 0
     spilled: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
+    values: Values = ""
+    waits: bool = False
 
     @property
     def warps(self) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from gpu_ops.devices.sass.disassembler import INSTALL
@@ -32,6 +32,10 @@ HIT = 35.0
 ATOMICS = 0.02
 """Atomics of global memory per thread, or lanes that meet at one address of a shared atomic per warp instruction, above
 which a time is not known: how long they wait for one another depends on what else is in flight."""
+
+
+COMPUTED = 0.1
+"""The share of a time above which it is not known if what takes it may depend on values that were not all computed."""
 
 
 @dataclass(frozen=True)
@@ -75,13 +79,14 @@ INTERVAL = 1.264
 class Prediction:
     """A predicted time in seconds, `low` to `high`, and the seconds that each limit alone would take. `shares` are the
     seconds of the predicted time that each limit brings; their sum is the time. `unknown` says why there is no
-    interval."""
+    interval, `notes` what the interval does not include."""
 
     gpu: Gpu
     seconds: float
     terms: Mapping[Limit, float] = field(default_factory=dict)
     unknown: str = ""
     shares: Mapping[Limit, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     @property
     def low(self) -> float:
@@ -102,6 +107,7 @@ class Prediction:
 def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Prediction:
     """The time of all launches of a plan, one after the other, as its kernels are timed in a stream."""
     total, unknown = 0.0, ""
+    computed: dict[str, float] = {}
     terms: dict[Limit, float] = dict.fromkeys(LIMITS, 0.0)
     shares = dict(terms)
     for number, launch in enumerate(launches):
@@ -112,12 +118,39 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
         else:
             own = _terms(launch, gpu, fit)
         unknown = unknown or _unknown(launch)
-        total += start + _together(own, fit.overlap)
+        seconds = start + _together(own, fit.overlap)
+        total += seconds
+        if launch.values == "computed":
+            computed[launch.kernel] = computed.get(launch.kernel, 0.0) + seconds
         for sums, parts in ((terms, own), (shares, _shares(own, fit.overlap))):
             sums["launches"] += start
-            for name, seconds in parts.items():
-                sums[name] += seconds
-    return Prediction(gpu, total, terms, unknown, shares)
+            for name, part in parts.items():
+                sums[name] += part
+    if sum(computed.values()) > COMPUTED * total:
+        unknown = unknown or _by_values(computed, "")
+    found = Prediction(gpu, total, terms, unknown, shares)
+    return found if unknown else replace(found, notes=tuple(_notes(launches, found, computed)))
+
+
+def _by_values(kernels: Iterable[str], rest: str) -> str:
+    names = ", ".join(dict.fromkeys(kernels))
+    return (
+        f"what {names} does may depend on values that an earlier launch computes, and only some of its blocks ran{rest}"
+    )
+
+
+def _notes(launches: Sequence[LaunchCounts], found: Prediction, computed: Mapping[str, float]) -> Iterator[str]:
+    """What an interval does not include."""
+    loaded = dict.fromkeys(launch.kernel for launch in launches if launch.values == "loaded" and not launch.waits)
+    waiting = dict.fromkeys(launch.kernel for launch in launches if launch.waits)
+    if loaded:
+        yield f"what {', '.join(loaded)} does may depend on the values of its arrays; counted for this input"
+    if computed:
+        yield _by_values(computed, f" ({sum(computed.values()) / found.seconds:.0%} of the time)")
+    if waiting:
+        yield f"blocks of {', '.join(waiting)} wait for one another; for how long is not counted"
+    if found.limit == "latency":
+        yield "waiting for results decides, of which other warps hide a part that is not counted"
 
 
 def _unknown(launch: LaunchCounts) -> str:
@@ -128,6 +161,8 @@ def _unknown(launch: LaunchCounts) -> str:
         return f"{launch.kernel} waits for atomic operations that meet at one address; how long depends on all others"
     if launch.of("warp_instructions") and not launch.of("issued"):
         return f"the machine code of {launch.kernel} is needed, to count its instructions; install it: {INSTALL}"
+    if launch.of("texture_requests"):
+        return f"{launch.kernel} reads a texture, whose accesses to L2 and to memory are not counted"
     if launch.spilled:
         return f"{launch.kernel} spills {launch.spilled} bytes of registers, whose traffic is not counted"
     return ""

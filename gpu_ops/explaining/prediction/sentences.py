@@ -14,9 +14,10 @@ CHANGED = 0.05
 
 
 def sentences(found: Sequence[tuple[str, Prediction]]) -> list[str]:
-    """A sentence for each variant, and one for each step to the next."""
+    """A sentence for each variant, one for each step to the next, and what the intervals do not include."""
     texts = [_alone(name, prediction) for name, prediction in found]
-    return texts + [_step(before, after) for before, after in pairwise(found)]
+    texts += [_step(before, after) for before, after in pairwise(found)]
+    return texts + [f"{name}: {note}." for name, prediction in found for note in prediction.notes]
 
 
 def _alone(name: str, prediction: Prediction) -> str:

@@ -28,13 +28,15 @@ _PROGRAMS: OrderedDict[str, Program] = OrderedDict()
 class LoadedKernel:
     """A kernel that can run. `shared` are (name, first, last + 1) in a block's shared memory, where the dynamic part
     begins at `dynamic_from`; `unit` is the smallest shared access in bytes, `global_unit` the smallest other one;
-    `reads` and `writes` are the names of what the kernel may access (see `reach`); `seconds` is the time of loading."""
+    `reads` and `writes` are the names of what the kernel may access (see `reach`); `seconds` is the time of loading.
+    Parameters have `symbols` in the PTX, and `param_names` in the source."""
 
     entry: Entry
     program: Program
     code: Code
     param_offsets: tuple[int, ...]
     param_names: tuple[str, ...]
+    symbols: tuple[str, ...]
     param_bytes: int
     shared: tuple[tuple[str, int, int], ...]
     dynamic_from: int
@@ -83,12 +85,13 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None, by_lin
     entry = replace(entry, resources={"shared_bytes": static_bytes})
     unit = _unit(blocks, {"global", "const", "local", "param"})
     others = _unit(blocks, {"shared", "const", "local", "param"})
-    reads, writes = (_renamed(found, [v.name for v in flat.params], names) for found in reached(blocks))
-    layout = (offsets, names, param_bytes, shared, static_bytes, unit, local_bytes, others)
+    symbols = tuple(v.name for v in flat.params)
+    reads, writes = (_renamed(found, symbols, names) for found in reached(blocks))
+    layout = (offsets, names, symbols, param_bytes, shared, static_bytes, unit, local_bytes, others)
     return LoadedKernel(entry, program, code, *layout, reads, writes, seconds)
 
 
-def _renamed(found: frozenset[str], params: list[str], names: tuple[str, ...]) -> frozenset[str]:
+def _renamed(found: frozenset[str], params: tuple[str, ...], names: tuple[str, ...]) -> frozenset[str]:
     """Names in the PTX as those in the source."""
     source = dict(zip(params, names, strict=True))
     return frozenset(source.get(name, name) for name in found)

@@ -10,8 +10,13 @@ from gpu_ops.progress import advance
 
 
 def spin_blocks(blocks: list[Block]) -> frozenset[int]:
-    """Blocks of loops that may wait for other threads: an atomic or a volatile load is in the loop."""
+    """Blocks of loops that may wait for other threads: an atomic whose result is used, or a volatile load, is in the
+    loop."""
     watching = {b.number for b in blocks if any(_watches(line) for line in b.lines)}
+    if watching:
+        used = {r for b in blocks for line in b.lines for o in line.args[len(results(line)) :] for r in registers_of(o)}
+        used |= {b.chooser.name for b in blocks if b.chooser is not None}
+        watching = {n for n in watching if any(_watches(m) and _is_used(m, used) for m in blocks[n].lines)}
     if not watching:
         return frozenset()
     onward = [b.targets for b in blocks]
@@ -30,6 +35,10 @@ def spin_blocks(blocks: list[Block]) -> frozenset[int]:
 def _watches(line: Instruction) -> bool:
     waits = line.op[0] == "mbarrier" and line.op[1].endswith("wait")
     return waits or (is_strong(line) and line.op[0] in ("atom", "ld"))
+
+
+def _is_used(line: Instruction, used: set[str]) -> bool:
+    return line.op[0] != "atom" or not used.isdisjoint(_written(line))
 
 
 def waiting_lines(blocks: list[Block]) -> frozenset[tuple[int, int]]:

@@ -17,7 +17,7 @@ def reached(blocks: list[Block]) -> tuple[frozenset[str], frozenset[str]]:
     """The names of the parameters and variables whose memory a kernel may read, and of those that it may write; ANY for
     one that a pointer in memory leads to."""
     lines = [line for block in blocks for line in block.lines]
-    origins = _origins(lines)
+    origins = origins_of(lines)
     used = frozenset().union(*(b.uses | b.live_out for b in blocks), *map(_used_at_once, blocks))
     read: set[str] = set()
     written: set[str] = set()
@@ -27,9 +27,9 @@ def reached(blocks: list[Block]) -> tuple[frozenset[str], frozenset[str]]:
             continue
         answers = kind == "atom" and not used.isdisjoint(_written(line))
         if kind in ("ld", "ldu") or line.op[:2] == ("wmma", "load") or answers or (kind == "cp" and len(line.args) > 1):
-            read |= _of_address(line.args[1], origins)
+            read |= of_address(line.args[1], origins)
         if kind in ("st", "red", "atom") or line.op[:2] == ("wmma", "store"):
-            written |= _of_address(line.args[1 if kind == "atom" else 0], origins)
+            written |= of_address(line.args[1 if kind == "atom" else 0], origins)
     return frozenset(read), frozenset(written)
 
 
@@ -42,7 +42,7 @@ def _used_at_once(block: Block) -> set[str]:
     return {r for line in block.lines for o in line.args[len(results(line)) :] for r in registers_of(o)}
 
 
-def _origins(lines: list[Instruction]) -> dict[str, frozenset[str]]:
+def origins_of(lines: list[Instruction]) -> dict[str, frozenset[str]]:
     """The names that the 64-bit value of each register may be derived from."""
     found: dict[str, frozenset[str]] = {}
     moving = [line for line in lines if line.op[-1] in ("u64", "s64", "b64") or line.op[0] in ("cvta", "selp", "mad")]
@@ -79,7 +79,7 @@ def _sources(line: Instruction, operands: tuple[Operand, ...], found: dict[str, 
             yield set(found.get(operand.name, ()))
 
 
-def _of_address(operand: Operand, origins: dict[str, frozenset[str]]) -> set[str]:
+def of_address(operand: Operand, origins: dict[str, frozenset[str]]) -> set[str]:
     if not isinstance(operand, Mem) or operand.base is None:
         return {ANY}
     if isinstance(operand.base, Sym):
