@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 COMMANDS = (
     *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile"),
     *("doctor", "engine"),
-    *("xray", "predict", "timeline", "transfers", "lesson"),
+    *("xray", "predict", "timeline", "transfers", "lesson", "lecture", "explain"),
 )
 DRAWN = "figures", "timeline", "transfers"
 """Commands that draw pictures."""

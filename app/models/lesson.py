@@ -150,5 +150,5 @@ def saved_setup(setup: Setup, presenter: bool = False) -> SavedSession:
     options = {p.name: setup.options.get(p.name, p.default) for p in entry.params}
     kernels = [id for id in setup.variants if filter.variant(id).kernels]
     against = kernels[-2] if len(kernels) > 1 else ""
-    view = View(presenter=presenter, xray=kernels[-1] if kernels else "", against=against)
+    view = View(presenter=presenter, xray=kernels[-1] if kernels else "", against=against, counter=setup.counter)
     return SavedSession(SavedInput(kind, (), setup.sample, "", 0, options), choice, view=view)

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from gpu_ops.counters import COUNTERS, FIGURES
 from gpu_ops.errors import InputError, plain
 from gpu_ops.lessons.lesson import PANELS, Action, Exercise, Lesson, Page, Question, Setup, Trial
+from gpu_ops.params import nearest
 
 SHIPPED = Path(__file__).parents[2] / "resources" / "lessons"
 LARGEST = 1 << 20
@@ -88,9 +90,21 @@ def _setup(fields: _Fields, base: Setup | None) -> Setup:
         {**old.knobs, **fields.values("knobs", {})},
         fields.texts("steps", old.steps),
         fields.one_of("panel", PANELS, old.panel),
+        fields.text("counter", old.counter),
     )
     fields.finish()
+    _check_counter(setup, fields.where)
     return setup
+
+
+def _check_counter(setup: Setup, where: str) -> None:
+    """Raise InputError where a page has a counter that does not exist, or no X-ray that shows it."""
+    known = (*COUNTERS, *FIGURES)
+    if setup.counter and setup.counter not in known:
+        text = f"{where}: there is no counter {plain(setup.counter, 40)!r}{nearest(setup.counter, known)}"
+        raise InputError(f"{text}; choose from {', '.join(known)}.")
+    if setup.counter and setup.panel != "xray":
+        raise InputError(f'{where}: the counter {setup.counter} is shown in the X-ray; add panel = "xray".')
 
 
 def _trial(name: str, fields: _Fields, base: Setup) -> Trial:

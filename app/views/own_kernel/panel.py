@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QSize, Qt, QUrl, Slot
-from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QSplitter, QTabWidget, QTextBrowser, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QSplitter, QTabWidget, QWidget
 
 from app.base.nesting import bounded
 from app.base.numbers import number, seconds
@@ -19,6 +19,7 @@ from app.models.files.file_names import all_files
 from app.models.own_launch import given_in
 from app.models.xray.xray import KernelView, views
 from app.views.boxes import in_column, in_row
+from app.views.explained import ExplainedBrowser
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named, sentence_label
 from app.views.own_kernel.arrays_view import ArraysView
@@ -63,7 +64,7 @@ class OwnKernelPanel(Squeezed):
         self.state = sentence_label("own.state", self, selectable=True)
         self.files = SourceTabs(self)
         self.counters = named(Combo(self), "own.counters", self.tr("Counter for each line"))
-        self.report = named(QTextBrowser(self), "own.report", title=self.tr("Findings, explanations and totals"))
+        self.report = named(ExplainedBrowser(self), "own.report", title=self.tr("Findings, explanations and totals"))
         self.report.setOpenLinks(False)
         self.report.setFrameShape(QFrame.Shape.NoFrame)
         self.arrays = ArraysView(self)
