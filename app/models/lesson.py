@@ -67,6 +67,11 @@ class LessonState(QObject):
         self.place = read if read < len(lesson.pages) else 0
         self.page_changed.emit()
 
+    def open_at(self, id: str, place: int) -> None:
+        """Show a page of a lesson of the list, counted from 0."""
+        self.lesson, self.place = next(lesson for lesson in self.lessons if lesson.id == id), place
+        self.page_changed.emit()
+
     def close(self) -> None:
         """Show the list of lessons."""
         self.lesson, self.place = None, 0

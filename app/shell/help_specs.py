@@ -6,6 +6,7 @@ from PySide6.QtGui import QAction
 
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.shell.action_spec import ActionSpec
+from app.views.start.helping import show_help
 from app.views.window import handlers
 
 HELP = (
@@ -13,9 +14,37 @@ HELP = (
         "shortcuts",
         QT_TRANSLATE_NOOP("Actions", "&Shortcuts"),
         "help",
-        ("F1", "?"),
+        ("?", "Shift+F1"),
         QT_TRANSLATE_NOOP("Actions", "Show all keyboard shortcuts"),
         do=lambda parts: parts.pages.present("shortcuts"),
+    ),
+    ActionSpec(
+        "help_here",
+        QT_TRANSLATE_NOOP("Actions", "&Help on this part"),
+        "help",
+        ("F1",),
+        QT_TRANSLATE_NOOP("Actions", "Open the guide at the panel with the focus, or at the term under the mouse"),
+        do=show_help,
+    ),
+    ActionSpec(
+        "start",
+        QT_TRANSLATE_NOOP("Actions", "S&tart page"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Continue, open something, ask a question, or take a lesson"),
+        checkable=True,
+        do=lambda parts: parts.docks.toggle("start"),
+        on=lambda parts: parts.docks.is_open("start"),
+    ),
+    ActionSpec(
+        "hints",
+        QT_TRANSLATE_NOOP("Actions", "H&ints"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Show in the status bar what to do next, from the first hint on"),
+        checkable=True,
+        do=lambda parts: parts.context.hints.set_on(not parts.context.hints.on),
+        on=lambda parts: parts.context.hints.on,
     ),
     ActionSpec(
         "palette",

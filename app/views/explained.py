@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QPoint
 from PySide6.QtGui import QHelpEvent
 from PySide6.QtWidgets import QTextBrowser, QToolTip
@@ -10,31 +12,33 @@ from app.base.nesting import bounded
 from app.base.terms import term_tip
 from app.base.tips import show_tip
 
+if TYPE_CHECKING:
+    from gpu_ops.lessons.glossary import Term
+
 
 class ExplainedBrowser(QTextBrowser):
     """Shows the glossary's sentence on the word under the mouse."""
 
-    def meaning_at(self, position: QPoint) -> str:
-        """What the word at a position of the viewport means; empty where it is no term, or no word is there."""
+    def term_at(self, position: QPoint) -> Term | None:
+        """The term at a position of the viewport; None where no word is there, or one that is no term."""
         from gpu_ops.lessons.glossary import term_at  # reads the glossary, at first use
 
         cursor = self.cursorForPosition(position)
         block = cursor.block()
         edge = self.cursorRect(cursor)
         if abs(position.x() - edge.left()) > edge.height() or not edge.top() <= position.y() <= edge.bottom():
-            return ""  # the nearest word is elsewhere
+            return None  # the nearest word is elsewhere
         place = cursor.positionInBlock()
         if edge.left() > position.x():
             place -= 1  # the mouse is on the letter in front of the nearest gap between two letters
-        term = term_at(block.text(), place)
-        return "" if term is None else term_tip(term)
+        return term_at(block.text(), place)
 
     @bounded
     def viewportEvent(self, event: QEvent) -> bool:  # noqa: N802
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            text = self.meaning_at(event.pos())
-            if text:
-                show_tip(event.globalPos(), text, self.viewport())
+            term = self.term_at(event.pos())
+            if term is not None:
+                show_tip(event.globalPos(), term_tip(term), self.viewport())
             else:
                 QToolTip.hideText()
             return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ LANGUAGE = "en"
 KINDS = ("number", "choice", "order")
 
 
+@cache
 def shipped_lessons(language: str = LANGUAGE) -> tuple[Lesson, ...]:
     """The shipped lessons in their order; in English where there is no translation."""
     folder = SHIPPED / language

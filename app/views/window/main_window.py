@@ -26,6 +26,7 @@ from app.controllers.sessions import SessionFiles
 from app.controllers.timeline import TimelineController
 from app.controllers.xray import XRayController
 from app.models.experiment.steps import title_with_steps
+from app.models.hints import Hints
 from app.models.log import Log
 from app.models.messages import Message
 from app.models.pictures.display import Display
@@ -50,6 +51,7 @@ from app.views.results.notes import Notes
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
+from app.views.start.starting import Starting
 from app.views.window.context_menu import ContextMenus
 from app.views.window.docks import Docks
 from app.views.window.files import Chooser, Files, Opener, choose_files, choose_target
@@ -118,6 +120,7 @@ class MainWindow(QMainWindow):
             SessionFiles(controller, settings, self),
             OwnKernelController(controller, self),
             RemoteMachines(controller.queue.engine, settings, self),
+            Hints(settings, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -135,6 +138,7 @@ class MainWindow(QMainWindow):
         self._listen()
         self.import_dialog = ImportDialog(importing, self)
         self.docks.note_first()
+        self.starting = Starting(self.parts, context.hints)
 
     def _name_parts(self) -> None:
         """Short names of parts for benchmarks and tests, which drive the window."""
@@ -354,6 +358,7 @@ class MainWindow(QMainWindow):
         self.context.controller.cancel()
         self.context.playback.stop()
         self.context.own_kernel.close()
+        self.docks.places["start"].hide()  # the next window begins with its picture
         settings.set_window(self.saveGeometry(), self.docks.layout())
         settings.set_look(look.choice, look.presenter)
         settings.save()

@@ -19,6 +19,7 @@ from app.views.window.panel_spec import DockSpec, PanelSpec
 if TYPE_CHECKING:
     from app.views.lessons.panel import LessonPanel
     from app.views.own_kernel.panel import OwnKernelPanel
+    from app.views.start.panel import StartPanel
     from app.views.sweep.panel import SweepPanel
     from app.views.timeline.panel import TimelinePanel
     from app.views.xray.panel import XRayPanel
@@ -90,12 +91,26 @@ def _lessons(context: Context, parent: QWidget) -> LessonPanel:
     return LessonPanel(LessonController(*own, parent), context.files.choose, parent)
 
 
+def _start(context: Context, parent: QWidget) -> StartPanel:
+    from app.views.start.panel import StartPanel
+
+    return StartPanel(context, parent)
+
+
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 DOCKS = (
     DockSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), _LEFT, DefaultSize(44, 0.28)),
     DockSpec(
         "lessons",
         QT_TRANSLATE_NOOP("Panels", "Lessons"),
+        _LEFT,
+        DefaultSize(44, 0.28),
+        behind="experiment",
+        shown=False,
+    ),
+    DockSpec(
+        "start",
+        QT_TRANSLATE_NOOP("Panels", "Start"),
         _LEFT,
         DefaultSize(44, 0.28),
         behind="experiment",
@@ -118,17 +133,46 @@ DOCKS = (
         shown=False,
     ),
 )
-EXPERIMENT = PanelSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), "experiment", _experiment)
-LADDER = PanelSpec("ladder", QT_TRANSLATE_NOOP("Panels", "Ladder"), "timing", _ladder)
-TABLE = PanelSpec("table", QT_TRANSLATE_NOOP("Panels", "Table"), "timing", _table)
-SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _sweep, lazy=True)
-TIMELINE = PanelSpec("timeline", QT_TRANSLATE_NOOP("Panels", "Timeline"), "timing", _timeline, lazy=True)
-LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
-XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
-OWN_KERNEL = PanelSpec("own_kernel", QT_TRANSLATE_NOOP("Panels", "Own kernel"), "own_kernel", _own_kernel, lazy=True)
-LESSONS = PanelSpec("lessons", QT_TRANSLATE_NOOP("Panels", "Lessons"), "lessons", _lessons, lazy=True)
+EXPERIMENT = PanelSpec(
+    "experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), "experiment", _experiment, help="window.md#the-window"
+)
+LADDER = PanelSpec("ladder", QT_TRANSLATE_NOOP("Panels", "Ladder"), "timing", _ladder, help="window.md#times")
+TABLE = PanelSpec("table", QT_TRANSLATE_NOOP("Panels", "Table"), "timing", _table, help="window.md#times")
+SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _sweep, lazy=True, help="window.md#times")
+TIMELINE = PanelSpec(
+    "timeline", QT_TRANSLATE_NOOP("Panels", "Timeline"), "timing", _timeline, lazy=True, help="window.md#timelines"
+)
+LEVELS = PanelSpec(
+    "levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True, help="window.md#views"
+)
+XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True, help="window.md#x-ray-panel")
+OWN_KERNEL = PanelSpec(
+    "own_kernel",
+    QT_TRANSLATE_NOOP("Panels", "Own kernel"),
+    "own_kernel",
+    _own_kernel,
+    lazy=True,
+    help="window.md#run-a-kernel-of-your-own",
+)
+LESSONS = PanelSpec(
+    "lessons", QT_TRANSLATE_NOOP("Panels", "Lessons"), "lessons", _lessons, lazy=True, help="window.md#lessons"
+)
+START = PanelSpec(
+    "start", QT_TRANSLATE_NOOP("Panels", "Start"), "start", _start, lazy=True, help="window.md#start-page"
+)
 
-PANELS: tuple[PanelSpec[Any], ...] = (EXPERIMENT, LESSONS, LADDER, TABLE, SWEEP, TIMELINE, LEVELS, XRAY, OWN_KERNEL)
+PANELS: tuple[PanelSpec[Any], ...] = (
+    EXPERIMENT,
+    LESSONS,
+    START,
+    LADDER,
+    TABLE,
+    SWEEP,
+    TIMELINE,
+    LEVELS,
+    XRAY,
+    OWN_KERNEL,
+)
 """Panels that share a place are in the order of their tabs."""
 ENLARGEABLE: tuple[PanelSpec[Any], ...] = (LADDER, TABLE, SWEEP, TIMELINE, XRAY)
 """Panels that can be shown alone on the whole screen."""
