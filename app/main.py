@@ -24,7 +24,7 @@ COMMANDS = (
     *("doctor", "engine"),
     *("xray", "predict", "timeline", "transfers", "lesson", "lecture", "explain"),
 )
-DRAWN = "figures", "timeline", "transfers"
+DRAWN = "figures", "timeline", "transfers", "lecture"
 """Commands that draw pictures."""
 WINDOW_BENCH = "window-bench"
 WINDOW_SIDES = 100, 16384

@@ -8,6 +8,15 @@ from app.base.translate import QT_TRANSLATE_NOOP
 from app.shell.action_spec import ActionSpec
 from app.views.start.helping import show_help
 from app.views.window import handlers
+from app.views.window.window_parts import WindowParts
+
+
+def show_lectures(parts: WindowParts) -> None:
+    """Show the lecturer's window."""
+    from app.views.lecture.presenting import open_lectures  # with the lectures, at first use
+
+    open_lectures(parts)
+
 
 HELP = (
     ActionSpec(
@@ -63,6 +72,14 @@ HELP = (
         checkable=True,
         do=lambda parts: parts.docks.toggle("lessons"),
         on=lambda parts: parts.docks.is_open("lessons"),
+    ),
+    ActionSpec(
+        "lecture",
+        QT_TRANSLATE_NOOP("Actions", "Lect&ures"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Show a lecture scene by scene, with notes in a window for the second screen"),
+        do=show_lectures,
     ),
     ActionSpec(
         "guide",

@@ -46,9 +46,9 @@ def check_lesson(lesson: Lesson) -> list[str]:
 def _check_page(page: Page, rays: dict[str, XRay]) -> list[str]:
     if page.setup is None:
         return []
-    filter = _check_setup(page.setup)
+    filter = check_setup(page.setup)
     for trial in page.trials:
-        _check_setup(trial.setup).variant(trial.variant)
+        check_setup(trial.setup).variant(trial.variant)
     if fault := _counter_fault(page.setup, filter, rays):
         return [fault]
     if page.question:
@@ -58,7 +58,7 @@ def _check_page(page: Page, rays: dict[str, XRay]) -> list[str]:
     return _check_exercise(page.exercise, page.setup, filter) if page.exercise else []
 
 
-def _check_setup(setup: Setup) -> Filter:
+def check_setup(setup: Setup) -> Filter:
     """The filter of a setup whose names all exist. Raises KernelscopeError."""
     filter = filter_of(setup)
     check_values(filter.params, setup.params, filter.id)

@@ -28,13 +28,12 @@ def shipped_lessons(language: str = LANGUAGE) -> tuple[Lesson, ...]:
     return tuple(sorted((read_lesson(path) for path in paths.values()), key=lambda lesson: lesson.number))
 
 
-def read_lesson(path: str | Path) -> Lesson:
-    """The lesson in a file. Raises InputError for what is no lesson."""
-    path = Path(path)
+def read_fields(path: Path, what: str) -> Fields:
+    """The entries of a TOML file of `what`. Raises InputError for what is none."""
     shown = plain(path.name, 80)
     try:
         if path.stat().st_size > LARGEST:
-            raise InputError(f"{shown} has more than {LARGEST >> 20} MiB; a lesson is one file of text.")
+            raise InputError(f"{shown} has more than {LARGEST >> 20} MiB; {what} is one file of text.")
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise InputError(f"{shown} cannot be read: {error.strerror}.") from None
@@ -42,7 +41,14 @@ def read_lesson(path: str | Path) -> Lesson:
         raise InputError(f"{shown} is not UTF-8; save it as UTF-8.") from None
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{shown} is not TOML: {plain(error)}.") from None
-    fields = _Fields(content, shown)
+    return Fields(content, shown)
+
+
+def read_lesson(path: str | Path) -> Lesson:
+    """The lesson in a file. Raises InputError for what is no lesson."""
+    path = Path(path)
+    fields = read_fields(path, "a lesson")
+    shown = fields.where
     pages = fields.tables("page")
     lesson = Lesson(
         path.stem,
@@ -50,15 +56,15 @@ def read_lesson(path: str | Path) -> Lesson:
         fields.text("title"),
         fields.text("about"),
         fields.integer("minutes"),
-        tuple(_page(_Fields(table, f"{shown}, page {n}")) for n, table in enumerate(pages, 1)),
+        tuple(_page(Fields(table, f"{shown}, page {n}")) for n, table in enumerate(pages, 1)),
     )
     fields.finish()
     return lesson
 
 
-def _page(fields: _Fields) -> Page:
+def _page(fields: Fields) -> Page:
     title, text = fields.text("title"), fields.text("text")
-    setup = _setup(fields.table("setup"), None) if fields.has("setup") else None
+    setup = read_setup(fields.table("setup")) if fields.has("setup") else None
     runs = fields.table("runs") if fields.has("runs") else None
     if runs and setup is None:
         raise InputError(f"{fields.where}: runs need a setup; add [page.setup].")
@@ -81,7 +87,8 @@ def _page(fields: _Fields) -> Page:
     return found
 
 
-def _setup(fields: _Fields, base: Setup | None) -> Setup:
+def read_setup(fields: Fields, base: Setup | None = None) -> Setup:
+    """The experiment in a table; what it does not name is that of `base`. Raises InputError."""
     old = base or Setup("", "", ())
     setup = Setup(
         fields.text("sample", old.sample or None),
@@ -109,14 +116,14 @@ def _check_counter(setup: Setup, where: str) -> None:
         raise InputError(f'{where}: the counter {setup.counter} is shown in the X-ray; add panel = "xray".')
 
 
-def _trial(name: str, fields: _Fields, base: Setup) -> Trial:
+def _trial(name: str, fields: Fields, base: Setup) -> Trial:
     if not name.isidentifier():
         raise InputError(f"{fields.where}: {plain(name, 40)!r} is no name of a run; use letters, digits and _.")
     variant = fields.text("variant", base.variants[0])
-    return Trial(name, variant, _setup(fields, base))
+    return Trial(name, variant, read_setup(fields, base))
 
 
-def _question(fields: _Fields) -> Question:
+def _question(fields: Fields) -> Question:
     kind = fields.one_of("kind", KINDS)
     choices = fields.texts("choices") if kind != "number" else ()
     computed = fields.texts("computed")
@@ -146,7 +153,7 @@ def _question(fields: _Fields) -> Question:
     return question
 
 
-def _action(fields: _Fields) -> Action:
+def _action(fields: Fields) -> Action:
     action = Action(fields.text("ask"), fields.values("params", {}), fields.texts("variants", ()))
     fields.finish()
     if not action.params and not action.variants:
@@ -154,7 +161,7 @@ def _action(fields: _Fields) -> Action:
     return action
 
 
-def _exercise(fields: _Fields) -> Exercise:
+def _exercise(fields: Fields) -> Exercise:
     exercise = Exercise(
         fields.text("variant"),
         fields.text("find"),
@@ -166,7 +173,7 @@ def _exercise(fields: _Fields) -> Exercise:
     return exercise
 
 
-class _Fields:
+class Fields:
     """The entries of a table, each read once. Every method raises InputError, which says where."""
 
     def __init__(self, table: Mapping[str, Any], where: str) -> None:
@@ -217,11 +224,11 @@ class _Fields:
             raise self._wrong(name, f"one of {', '.join(allowed)}")
         return str(value)
 
-    def table(self, name: str) -> _Fields:
+    def table(self, name: str) -> Fields:
         value = self._value(name, None)
         if not isinstance(value, Mapping):
             raise self._wrong(name, "a table")
-        return _Fields(value, f"{self.where}, {name}")
+        return Fields(value, f"{self.where}, {name}")
 
     def tables(self, name: str) -> list[Mapping[str, Any]]:
         value = self._value(name, None)

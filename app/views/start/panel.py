@@ -63,6 +63,7 @@ class StartPanel(QWidget):
         self._flow.addWidget(self.samples)
         tip = _tr("Show the times of GPUs that were recorded beside those of this machine")
         self._button("recorded", _tr("&Recorded GPUs"), tip)
+        self._button("lecture", _tr("&Lectures"), _tr("Show a lecture, scene by scene"))
         self.questions = self._list("start.questions", _tr("Questions"))
         self.questions.addItems([_tr(text) for text, _, _ in QUESTIONS])
         self.lessons = self._list("start.lessons", _tr("Lessons"))
