@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QCoreApplication, QElapsedTimer, QLocale, QSignalBlocker, Qt, QTime, QTimer, Signal, Slot
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QComboBox, QFrame, QPushButton, QSpinBox, QWidget
+from PySide6.QtGui import QCloseEvent, QFont
+from PySide6.QtWidgets import QApplication, QComboBox, QFrame, QPushButton, QSpinBox, QWidget
 
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.models.lecture import MOST_HANDS, LectureState
@@ -17,7 +17,7 @@ from app.views.labels import buddy, named, sentence_label
 from app.views.window.placing import put_on_screen
 from gpu_ops.lessons.lecture import shipped_lectures
 
-LETTERS = 74, 60
+LETTERS = 84, 84
 """The initial width and height, in letters."""
 COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "previous": ("PgUp", QT_TRANSLATE_NOOP("Lecture", "&Previous"), QT_TRANSLATE_NOOP("Lecture", "Previous scene")),
@@ -63,6 +63,8 @@ class NotesWindow(QWidget):
         super().__init__(parent, Qt.WindowType.Window)
         self.setObjectName("lectureNotes")
         self.setWindowTitle(_tr("Lecture"))
+        plain = QApplication.font()  # stays: only the screen of the class needs presenter size
+        self.setFont(QFont(plain.family(), plain.pointSize()))
         self._state, self._choose, self._window = state, choose, parent
         self.lectures = named(QComboBox(self), "lecture.list", _tr("Lectures"))
         for lecture in shipped_lectures():
@@ -130,8 +132,9 @@ class NotesWindow(QWidget):
         if others:
             self.move(others[0].availableGeometry().topLeft())
         put_on_screen(self)
+        if self.isVisible():
+            self.raise_()
         self.show()
-        self.raise_()
         self.activateWindow()
 
     def say(self, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, QSize, Qt, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPixmap
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QPlainTextEdit, QWidget
 
@@ -19,6 +19,7 @@ from gpu_ops.errors import KernelscopeError
 
 TYPING = (QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit)
 """Where letters and digits are text."""
+STRETCH = 0.1
 ALSO = {".": "black"}
 """What a presenter's remote sends besides."""
 
@@ -95,11 +96,13 @@ class Presenting(QObject):
             part: QWidget = self._parts.pictures
         elif name == "source":
             docks.show_panel(XRAY.id)
-            part = docks[XRAY].texts
+            part = docks[XRAY].texts if docks[XRAY].filled else docks[XRAY]  # which says why it is empty
         else:
             docks.show_panel(name)
             part = docks[next(spec for spec in PANELS if spec.id == name)]
         self._parts.full_screen.show_only(part)
+        if name == "source":
+            docks[XRAY].source.adapt()  # the letters around it are larger now
         self.board.refresh()
 
     def _hold(self) -> None:
@@ -127,10 +130,13 @@ class Presenting(QObject):
         self.board.show_still(None if self.controller.preparing else self._still())
 
     def _still(self) -> QPixmap | None:
-        """The still of the scene, if it has the size of the window."""
-        still = self.stills.get(self.state.place)
-        size = still.deviceIndependentSize().toSize() if still is not None else QSize()
-        return still if size == self._window.size() else None
+        """The still of the scene, if it has about the size of the window: one that is stretched more would jump."""
+        still, now = self.stills.get(self.state.place), self._window.size()
+        if still is None:
+            return None
+        size = still.deviceIndependentSize()
+        off = max(abs(size.width() / now.width() - 1), abs(size.height() / now.height() - 1))
+        return still if off < STRETCH else None
 
     @Slot()
     def _show_scene(self) -> None:
@@ -162,8 +168,8 @@ class Presenting(QObject):
             self.board.refresh()
         if not isinstance(event, QKeyEvent) or event.type() not in (QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride):
             return False
-        name = self._command_of(event)
-        if not name or not self._concerns(watched):
+        name = self._command_of(event, watched) if self._concerns(watched) else ""
+        if not name:
             return False
         event.accept()
         if event.type() == QEvent.Type.KeyPress:
@@ -174,13 +180,12 @@ class Presenting(QObject):
         """Whether a key goes to the window or to the notes, and is no text there."""
         return isinstance(watched, QWidget) and watched.window() in (self._window, self.notes)
 
-    def _command_of(self, event: QKeyEvent) -> str:
+    def _command_of(self, event: QKeyEvent, widget: QObject) -> str:
         """The command of a key; "" for none. In a box for text, letters and digits are text."""
         if event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier:
             return ""
         name = self._keys.get(QKeySequence(event.key()).toString(), "")
-        focus = QApplication.focusWidget()
-        types = isinstance(focus, TYPING) and not (isinstance(focus, QPlainTextEdit) and focus.isReadOnly())
+        types = isinstance(widget, TYPING) and not (isinstance(widget, QPlainTextEdit) and widget.isReadOnly())
         return "" if types and name not in ("previous", "next") else name
 
 
