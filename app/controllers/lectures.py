@@ -49,7 +49,7 @@ class LectureController(QObject):
         self._soon.timeout.connect(self._look_whether_ready)
         sessions.restored.connect(self._take)
         for changed in (controller.settled, xray.changed):
-            changed.connect(lambda: self._soon.start())
+            changed.connect(self._wait_a_moment)
 
     def open(self, path: str) -> None:
         """Read the lecture in a file and show its first scene. Raises InputError, which names the file and the scene,
@@ -108,6 +108,10 @@ class LectureController(QObject):
     def _show(self) -> None:
         self._opening, self._opened = self._saved[self.state.place], False
         self._sessions.show(self._opening)
+
+    @Slot()
+    def _wait_a_moment(self) -> None:
+        self._soon.start()
 
     @Slot(object)
     def _take(self, restored: SavedSession) -> None:

@@ -52,7 +52,7 @@ class XRayController(OnDemand):
     """Requests an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
     with changed; `measured_changed`: `measured` may have changed; `editing_changed`: another kernel is edited, or none;
     `drafts_checked`: what is known about an edited kernel changed;
-    `counter_changed`: another counter is to be shown beside each line;
+    `counter_changed`: another counter is to be shown for each line;
     `gpu_changed`: times are to be predicted for another GPU, or for one with other numbers.
     An edited kernel is X-rayed after each pause, and compared with the shipped one.
     """
@@ -83,7 +83,7 @@ class XRayController(OnDemand):
         self._models: dict[str, str] = {}
         self.variant = ""
         self.counter = ""
-        """The counter to show beside each line, where a kernel has it."""
+        """The counter to show for each line, where a kernel has it."""
         self._take_variants()
         self._session.changed.connect(self._changed)
         controller.devices_changed.connect(self._take_devices)
@@ -172,7 +172,7 @@ class XRayController(OnDemand):
             self.gpu_changed.emit()
 
     def show_counter(self, id: str) -> None:
-        """Show this counter beside each line; "" for the first one that a kernel has."""
+        """Show this counter for each line; "" for the first one that a kernel has."""
         if id != self.counter:
             self.counter = id
             self.counter_changed.emit()

@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 from app.models.hints import HINTS, Hints
 from app.models.settings import Settings
 from app.views.explained import ExplainedBrowser
-from app.views.start.hint_line import HintLine
 from app.views.start.panel import QUESTIONS
+from app.views.start.starting import HintLine
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import LESSONS, PANELS, START, XRAY
 from gpu_ops.lessons.glossary import find_term

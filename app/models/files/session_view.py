@@ -44,7 +44,7 @@ class View:
 
     `levels` are how black and white are set, with `low` and `high` where by hand; "" where the view has none.
     `tab` is the panel in front, `layout` the panels' positions and sizes as Qt writes them, in base64. `xray` and
-    `against` are the variants in the X-ray panel, `counter` is the one beside each line there, "" for any, `gpu` is the
+    `against` are the variants in the X-ray panel, `counter` is that of each line there, "" for any, `gpu` is the
     one that times are predicted for, `timeline` the queues of a simulated GPU in the Timeline panel.
     `drafts` are the edited kernels, of any filter; `editing` says that the panel shows the one of its variant.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from PySide6.QtCore import QCoreApplication, QElapsedTimer, QLocale, QSignalBlocker, Qt, QTime, QTimer, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QElapsedTimer, QSignalBlocker, Qt, QTime, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QFont
 from PySide6.QtWidgets import QApplication, QComboBox, QFrame, QPushButton, QSpinBox, QWidget
 
@@ -76,6 +76,7 @@ class NotesWindow(QWidget):
         self.state_text = sentence_label("lecture.state", self, selectable=True)
         self.title, self.next_title = sentence_label("lecture.title", self), sentence_label("lecture.next", self)
         self.clock = sentence_label("lecture.clock", self)
+        self.clock.setWordWrap(False)
         self.clock.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.notes = GuideBrowser(self)
         self.notes.setObjectName("lecture.notes")
@@ -206,7 +207,7 @@ class NotesWindow(QWidget):
     def _show_clock(self) -> None:
         """The time of day, and the minutes since the lecture began."""
         passed = self._began.elapsed() // 1000 if self._began.isValid() else 0
-        now = QLocale().toString(QTime.currentTime(), QLocale.FormatType.ShortFormat)
+        now = QTime.currentTime().toString("HH:mm")
         lecture = self._state.lecture
         text = _tr("{now} · {passed} of {minutes} min")
         minutes = lecture.minutes if lecture is not None else 0

@@ -128,6 +128,7 @@ class Presenting(QObject):
             self.notes.say("")
             return
         self.board.show_still(None if self.controller.preparing else self._still())
+        self.board.repaint()  # before the scene is opened
 
     def _still(self) -> QPixmap | None:
         """The still of the scene, if it has about the size of the window: one that is stretched more would jump."""

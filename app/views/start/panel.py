@@ -61,7 +61,7 @@ class StartPanel(QWidget):
             menu.addAction(sample.title).triggered.connect(partial(self._open_sample, sample.id))
         self.samples.setMenu(menu)
         self._flow.addWidget(self.samples)
-        tip = _tr("Show the times of GPUs that were recorded beside those of this machine")
+        tip = _tr("Show the times of GPUs that were recorded, next to those of this machine")
         self._button("recorded", _tr("&Recorded GPUs"), tip)
         self._button("lecture", _tr("&Lectures"), _tr("Show a lecture, scene by scene"))
         self.questions = self._list("start.questions", _tr("Questions"))

@@ -1,14 +1,63 @@
-"""Connects the start page and the hints with the window."""
+"""The hints in the status bar, and when the start page is shown."""
 
 from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.models.hints import HINTS, Hints
-from app.views.start.hint_line import HintLine
+from app.views.boxes import in_row
+from app.views.labels import named
+from app.views.parts import ElidedLabel
 from app.views.window.window_parts import WindowParts
+
+LETTERS = 64
+
+
+class HintLine(QWidget):
+    """Shows the present hint in the status bar, where it moves nothing else.
+    `wanted(id)`: the user wants to do what it says."""
+
+    wanted = Signal(str)
+
+    def __init__(self, hints: Hints, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("hint")
+        self._hints = hints
+        self.text = ElidedLabel("", self)
+        self.text.setObjectName("hint.text")
+        self.text.letters = LETTERS
+        tip = self.tr("Do what the hint says")
+        self.show_button = named(QToolButton(self), "hint.show", self.tr("Show me"), tip)
+        self.show_button.setText(self.tr("Show me"))
+        tip = self.tr("Dismiss this hint; Help, Hints shows all of them again")
+        self.dismiss_button = named(QToolButton(self), "hint.dismiss", self.tr("Dismiss the hint"), tip)
+        self.dismiss_button.setText("×")
+        in_row((self.text, 1), self.show_button, self.dismiss_button, on=self)
+        self.show_button.clicked.connect(self._want)
+        self.dismiss_button.clicked.connect(self._dismiss)
+        hints.changed.connect(self.refresh)
+        self.refresh()
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show the present hint, or nothing."""
+        hint = self._hints.present
+        if hint is not None:
+            self.text.setText(QCoreApplication.translate("Hints", hint.text))
+        self.setVisible(hint is not None)
+
+    @Slot()
+    def _want(self) -> None:
+        if (hint := self._hints.present) is not None:
+            self.wanted.emit(hint.id)
+
+    @Slot()
+    def _dismiss(self) -> None:
+        if (hint := self._hints.present) is not None:
+            self._hints.end(hint.id)
 
 
 class Starting(QObject):

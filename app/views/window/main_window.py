@@ -136,9 +136,7 @@ class MainWindow(QMainWindow):
         self.status = StatusLine(self.statusBar(), context.results, self.parts.actions["cancel"])
         apply_preferences(context)
         self._listen()
-        self.import_dialog = ImportDialog(importing, self)
         self.docks.note_first()
-        self.starting = Starting(self.parts, context.hints)
 
     def _name_parts(self) -> None:
         """Short names of parts for benchmarks and tests, which drive the window."""
@@ -202,7 +200,9 @@ class MainWindow(QMainWindow):
     def _listen(self) -> None:
         context, controller = self.context, self.context.controller
         controller.queue.in_view = self.links.in_view
+        self.import_dialog = ImportDialog(context.importing, self)
         SessionLink(self.parts)
+        self.starting = Starting(self.parts, context.hints)
         controller.input_array_changed.connect(self._show_input)
         controller.stepped_array_changed.connect(self._show_stepped)
         controller.outputs_changed.connect(self.stack.show_output)

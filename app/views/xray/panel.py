@@ -37,13 +37,12 @@ from app.views.xray.access_view import AccessView
 from app.views.xray.cliffs_view import CliffsView
 from app.views.xray.code_page import CodePage
 from app.views.xray.comparison_view import ComparisonView
-from app.views.xray.counter_combo import CounterCombo
 from app.views.xray.edit_bar import EditBar
 from app.views.xray.editing import KernelEditing
 from app.views.xray.occupancy_view import BlockSizes
 from app.views.xray.prediction_view import PredictionView
 from app.views.xray.profile_view import ProfileView
-from app.views.xray.source_tabs import SourceTabs
+from app.views.xray.source_tabs import CounterCombo, SourceTabs
 from app.views.xray.text import measured, report, title
 
 USUAL = 76

@@ -22,7 +22,7 @@ def add_lecture(commands: Any) -> None:
     parser = commands.add_parser("lecture", help=text, description=text)
     parser.add_argument("action", choices=ACTIONS, help="what to do")
     parser.add_argument("lecture", nargs="?", metavar="FILE", help="a file, or the name of a shipped lecture")
-    parser.add_argument("--output", metavar="FILE", help="the handout: .html or .pdf (default: beside the lecture)")
+    parser.add_argument("--output", metavar="FILE", help="the handout, .html or .pdf (default: .html with its name)")
     parser.set_defaults(json=None, command=run)
 
 
