@@ -11,12 +11,17 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QCursor, QTextCursor
 from PySide6.QtWidgets import QAbstractButton, QApplication, QListWidget, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
+from result_rows import show_rows
+from simulated_rows import simulated
 
+from app.base.terms import counter_help
 from app.models.hints import HINTS, Hints
+from app.models.results.results import Results
 from app.models.settings import Settings
 from app.views.explained import ExplainedBrowser
 from app.views.start.panel import QUESTIONS
 from app.views.start.starting import HintLine
+from app.views.timing.ladder import TimingLadder
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import LESSONS, PANELS, START, XRAY
 from gpu_ops.lessons.glossary import find_term
@@ -169,3 +174,23 @@ def test_f1_opens_the_guide_where_it_is_needed(window: MainWindow, qtbot: QtBot,
     monkeypatch.setattr(browser, "term_at", lambda place: find_term("sector"))
     window.actions_by_id["help_here"].trigger()
     assert opened == [("window.md", "times"), ("window.md", "views"), ("simulated.md", "x-ray")]
+
+
+@pytest.mark.parametrize("width", [1100, 380])
+def test_the_name_of_a_counter_is_explained_in_the_ladder(qtbot: QtBot, width: int) -> None:
+    results = Results()
+    show_rows(results, [simulated("naive"), simulated("shared")])
+    ladder = TimingLadder(results)
+    qtbot.addWidget(ladder)
+    ladder.resize(width, 700)
+    ladder.show()
+    canvas = ladder.canvas
+    geometry = canvas.ladder()
+    names = [item for section in geometry.sections for item in section.names.items()]
+    names += [(bar.counter, bar.label) for line in geometry.lines for bar in line.counted if not bar.label.isEmpty()]
+    assert names
+    for counter, box in names:
+        tip = canvas.tip_at(box.center().toPoint())
+        assert tip == counter_help(counter) and "\n\n" in tip
+    first = geometry.lines[0]
+    assert canvas.tip_at(first.name.center().toPoint()) == canvas.words(first) and not canvas.tip_at(QPoint(-5, -5))
