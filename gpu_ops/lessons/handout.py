@@ -18,6 +18,8 @@ from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Pick
 
 TEMPLATE = Path(__file__).parents[2] / "resources" / "templates" / "lecture.html"
+MOST_PICTURES = 2
+"""So many are side by side on a page."""
 COUNTED = ("global_load_sectors", "global_store_sectors", "shared_wavefronts", "atomic_collisions", "warp_instructions")
 """The counters of the tables, where a kernel of the scene has them."""
 
@@ -31,16 +33,21 @@ def handout(lecture: Lecture) -> str:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=printable
     )
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    return template.render(lecture=lecture, scenes=[_content(scene) for scene in lecture.scenes])
+    shown = set[str]()
+    return template.render(lecture=lecture, scenes=[_content(scene, shown) for scene in lecture.scenes])
 
 
-def _content(scene: Scene) -> dict[str, Any]:
+def _content(scene: Scene, shown: set[str]) -> dict[str, Any]:
+    """What the template needs of a scene. Pictures that are `shown` already are not repeated."""
+    about = _about(scene.setup) if scene.setup is not None else f"session {scene.session and scene.session.name}"
+    new = about not in shown
+    shown.add(about)
     return {
         "title": scene.title,
         "paragraphs": [" ".join(part.split()) for part in scene.text.split("\n\n")],
         "poll": scene.poll,
-        "about": _about(scene.setup) if scene.setup is not None else f"session {scene.session and scene.session.name}",
-        "pictures": list(_pictures(scene.setup)) if scene.setup is not None else [],
+        "about": about,
+        "pictures": list(_pictures(scene.setup))[:MOST_PICTURES] if scene.setup is not None and new else [],
         "table": _counts(scene.setup) if scene.setup is not None else [],
     }
 

@@ -65,11 +65,13 @@ def test_a_scene_that_cannot_be_shown_is_named(tmp_path: Path, scene: str, found
     assert found in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_the_handout_has_pictures_counts_and_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path, page = own(tmp_path, HEAD + SCENE + SETUP + POLL), tmp_path / "page.html"
+    path, page = own(tmp_path, HEAD + (SCENE + SETUP + POLL) * 2), tmp_path / "page.html"
     assert main(["lecture", "handout", str(path), "--output", str(page)]) == 0
     html = page.read_text(encoding="utf-8")
-    assert html.count("<svg") == 2 and "global load sectors" in html and "mean1d" not in html.split("<style>")[0]
+    assert html.count("<svg") == 2, "the same pictures are not repeated"
+    assert html.count("<h2>") == 3 and "global load sectors" in html and "mean1d" not in html.split("<style>")[0]
     assert "&lt;b&gt;Own&lt;/b&gt;" in html and "<script" not in html and "default-src 'none'" in html
     assert html.index("<li>two</li>") < html.index("Answers") < html.rindex("One: two")
     naive = next(row for row in html.split("<tr>") if "naive" in row)
