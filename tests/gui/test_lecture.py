@@ -47,7 +47,9 @@ def window(qtbot: QtBot, engine: object) -> Iterator[MainWindow]:  # type: ignor
 
 @pytest.fixture
 def held(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Presenting:
-    """The lecture with its first scene complete."""
+    """The lecture with its first scene complete; before it, 200 samples were open."""
+    window.context.controller.open_sample("noise", {"length": 200})
+    qtbot.waitUntil(lambda: window.context.session.input is not None)
     path = tmp_path / "short.toml"
     path.write_text(LECTURE, encoding="utf-8")
     window.actions_by_id["lecture"].trigger()
@@ -74,9 +76,13 @@ def test_scenes_follow_the_keys_and_stills_bridge_the_wait(held: Presenting, win
     assert held.board.still is held.stills[0] and held.board.isVisible(), "at once, before anything is loaded"
     assert notes.title.text() == "1 of 2: Pictures"
     qtbot.waitUntil(lambda: held.board.still is None and session.params["window"] == 3)
+    held.do("xray")
+    assert window.docks.is_open("xray")
     notes.end.click()
     assert not screen.active and not window.context.look.presenter and not held.board.isVisible()
     assert window.menuBar().isVisible() and held.state.lecture is None
+    assert not window.docks.is_open("xray"), "panels are where they were"
+    qtbot.waitUntil(lambda: session.input is not None and session.input.array.shape == (200,))
     qtbot.keyClick(window, Qt.Key.Key_PageDown)
     assert held.state.lecture is None
 

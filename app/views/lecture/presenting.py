@@ -43,6 +43,7 @@ class Presenting(QObject):
         self.notes = NotesWindow(self.state, context.files.choose, parts.window)
         self.stills: dict[int, QPixmap] = {}
         self.part = "pictures"
+        self._layout = parts.docks.layout()
         self._keys = {QKeySequence(key).toString(): name for name, (key, _, _) in COMMANDS.items()} | ALSO
         self._commands: dict[str, Callable[[], object]] = {
             "previous": lambda: self.controller.go(self.state.place - 1),
@@ -73,12 +74,14 @@ class Presenting(QObject):
     @Slot(str)
     def open(self, path: str) -> None:
         """Begin the lecture in a file; one that cannot be shown is refused in words."""
-        self.stills = {}
+        self.stills, running, layout = {}, self.state.lecture is not None, self._parts.docks.layout()
         try:
             self.controller.open(path)
         except KernelscopeError as error:
             self.notes.say(error.sentence())
             return
+        if not running:
+            self._layout = layout
         self.notes.say(_tr("Prepare shows every scene once; after that none waits."))
         application().installEventFilter(self)
         self._window.installEventFilter(self)
@@ -103,6 +106,7 @@ class Presenting(QObject):
         self._parts.full_screen.show_only(part)
         if name == "source":
             docks[XRAY].source.adapt()  # the letters around it are larger now
+            docks[XRAY].source.centerCursor()
         self.board.refresh()
 
     def _hold(self) -> None:
@@ -125,6 +129,7 @@ class Presenting(QObject):
             self.board.set_tool(self.board.tool)
             self.board.show_still(None)
             self._parts.full_screen.leave()
+            self._parts.docks.restore(self._layout)
             self.notes.say("")
             return
         self.board.show_still(None if self.controller.preparing else self._still())
@@ -167,6 +172,8 @@ class Presenting(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
         if watched is self._window and event.type() == QEvent.Type.Resize:
             self.board.refresh()
+        if watched is self._window and event.type() == QEvent.Type.Close:
+            self.controller.end()  # the next window has the size of letters from before the lecture
         if not isinstance(event, QKeyEvent) or event.type() not in (QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride):
             return False
         name = self._command_of(event, watched) if self._concerns(watched) else ""
