@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fake_engine import FakeEngine, make
 from live import live_window, real_engine
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QCursor, QTextCursor
@@ -15,9 +16,11 @@ from result_rows import show_rows
 from simulated_rows import simulated
 
 from app.base.terms import counter_help
+from app.main import _parse
 from app.models.hints import HINTS, Hints
 from app.models.results.results import Results
 from app.models.settings import Settings
+from app.shell.window import Script
 from app.views.explained import ExplainedBrowser
 from app.views.start.panel import QUESTIONS
 from app.views.start.starting import HintLine
@@ -100,6 +103,19 @@ def test_the_page_has_all_lessons_and_names(window: MainWindow) -> None:
     assert window.docks[LESSONS].controller.state.lesson.id == "bank_conflicts", "Enter opens as a click does"
     window.close()
     assert not window.docks.is_open("start"), "the next window begins with its picture"
+
+
+def test_only_the_first_start_shows_it(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Next to the picture; a later start has the picture alone, also where the page was left open."""
+    monkeypatch.setattr(FakeEngine, "start", lambda self: None, raising=False)
+    for first in (True, False):
+        engine = FakeEngine()
+        window = make(qtbot, engine, Settings(tmp_path / "window.ini"))
+        Script(window.controller, window, _parse([])).start()
+        assert window.docks.is_open("start") is first
+        assert window.controller.busy, "the picture comes without a click"
+        window.docks.show("start")
+        window.close()
 
 
 def test_hints_go_away(qtbot: QtBot, tmp_path: Path) -> None:
