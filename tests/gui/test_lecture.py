@@ -54,6 +54,7 @@ def held(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Presenting:
     path.write_text(LECTURE, encoding="utf-8")
     window.actions_by_id["lecture"].trigger()
     presenting = window.findChild(Presenting)
+    assert "One picture, two processors" in presenting.notes.notes.toPlainText(), "what may begin is described"
     presenting.open(str(path))
     qtbot.waitUntil(lambda: 0 in presenting.stills)
     return presenting

@@ -67,7 +67,8 @@ class NotesWindow(QWidget):
         self.setFont(QFont(plain.family(), plain.pointSize()))
         self._state, self._choose, self._window = state, choose, parent
         self.lectures = named(QComboBox(self), "lecture.list", _tr("Lectures"))
-        for lecture in shipped_lectures():
+        self._shipped = shipped_lectures()
+        for lecture in self._shipped:
             self.lectures.addItem(lecture.title, str(lecture.path))
         self.begin = self._button("begin", _tr("B&egin"), _tr("Show the first scene of this lecture"))
         self.file = self._button("file", _tr("Open a &file…"), _tr("Open a lecture of your own"))
@@ -121,6 +122,7 @@ class NotesWindow(QWidget):
     def _listen(self) -> None:
         self.begin.clicked.connect(lambda: self.opened.emit(str(self.lectures.currentData())))
         self.file.clicked.connect(self._open_file)
+        self.lectures.currentIndexChanged.connect(self._show_about)
         self.prepare.clicked.connect(self.prepare_wanted)
         self.end.clicked.connect(self.ended)
         self._state.place_changed.connect(self._show_scene)
@@ -154,11 +156,12 @@ class NotesWindow(QWidget):
         lecture, scene, following = self._state.lecture, self._state.scene, self._state.next_scene
         running = lecture is not None and scene is not None
         self._chooser.setVisible(not running)
-        for part in (self.title, self.next_title, self.clock, self._commands, self.notes):
+        for part in (self.title, self.next_title, self.clock, self._commands):
             part.setVisible(running)
         if lecture is None or scene is None:
             self._tick.stop()
             self._began.invalidate()
+            self._show_about()
         else:
             if not self._tick.isActive():
                 self._began.start()
@@ -174,6 +177,13 @@ class NotesWindow(QWidget):
         self.buttons["previous"].setEnabled(self._state.place > 0)
         self.buttons["next"].setEnabled(following is not None)
         self._fill_hands()
+
+    @Slot()
+    def _show_about(self) -> None:
+        """Describe the lecture that may begin."""
+        lecture = self._shipped[self.lectures.currentIndex()]
+        scenes = "\n".join(f"{place}. {scene.title}" for place, scene in enumerate(lecture.scenes, 1))
+        self.notes.show_text(f"## {lecture.title}\n\n{lecture.about}\n\n{scenes}", strangers=True)
 
     def _fill_hands(self) -> None:
         """A box for the hands of each choice."""
