@@ -23,7 +23,7 @@ USUAL = 44
 """The initial width, in letters."""
 QUESTIONS = (
     (QT_TRANSLATE_NOOP("Start", "Why is shared memory faster?"), "reuse", 2),
-    (QT_TRANSLATE_NOOP("Start", "Why should neighbouring threads read neighbouring values?"), "coalescing", 2),
+    (QT_TRANSLATE_NOOP("Start", "Why does the order of addresses count?"), "coalescing", 2),
     (QT_TRANSLATE_NOOP("Start", "What does a branch cost?"), "divergence", 1),
     (QT_TRANSLATE_NOOP("Start", "What is a bank conflict?"), "bank_conflicts", 1),
     (QT_TRANSLATE_NOOP("Start", "Why is a histogram of a flat image slow?"), "contention", 2),
