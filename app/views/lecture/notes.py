@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from PySide6.QtCore import QCoreApplication, QElapsedTimer, QSignalBlocker, Qt, QTime, QTimer, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QFont
-from PySide6.QtWidgets import QApplication, QComboBox, QFrame, QPushButton, QSpinBox, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QPushButton, QSpinBox, QWidget
 
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.models.lecture import MOST_HANDS, LectureState
@@ -14,6 +14,7 @@ from app.views.boxes import in_column, in_row
 from app.views.dialogs.guide_page import GuideBrowser
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named, sentence_label
+from app.views.parts import Combo
 from app.views.window.placing import put_on_screen
 from gpu_ops.lessons.lecture import shipped_lectures
 
@@ -66,7 +67,7 @@ class NotesWindow(QWidget):
         plain = QApplication.font()  # stays: only the screen of the class needs presenter size
         self.setFont(QFont(plain.family(), plain.pointSize()))
         self._state, self._choose, self._window = state, choose, parent
-        self.lectures = named(QComboBox(self), "lecture.list", _tr("Lectures"))
+        self.lectures = named(Combo(self), "lecture.list", _tr("Lectures"))
         self._shipped = shipped_lectures()
         for lecture in self._shipped:
             self.lectures.addItem(lecture.title, str(lecture.path))
