@@ -82,6 +82,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "compile": ("mean1d/1_naive.cu", "--gpu", "sm_75"),
     "doctor": ("--skip-roofs",),
     "lesson": ("list",),
+    "lecture": ("list",),
+    "explain": ("sector",),
     "engine": ("--stdio", "--session", "0123456789abcdef"),
     "xray": ("mean1d", "naive", "--sample", "noise", "--length", "64"),
     "timeline": ("transfer", "streams", "--sample", "noise", "--length", "64", "--trace", "trace.json"),
