@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 COMMANDS = (
     *("list", "run", "bench", "sweep", "compare", "check", "report", "claims", "figures", "tables", "compile"),
     *("doctor", "engine"),
-    *("xray", "predict", "timeline", "transfers", "lesson", "exercise"),
+    *("xray", "predict", "timeline", "transfers", "lesson", "lecture", "exercise", "explain"),
 )
-DRAWN = "figures", "timeline", "transfers"
+DRAWN = "figures", "timeline", "transfers", "lecture"
 """Commands that draw pictures."""
 WINDOW_BENCH = "window-bench"
 WINDOW_SIDES = 100, 16384

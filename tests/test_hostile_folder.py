@@ -83,6 +83,8 @@ CALLS: dict[str, tuple[str, ...]] = {
     "doctor": ("--skip-roofs",),
     "lesson": ("list",),
     "exercise": ("make", "mean-shared", "folder"),
+    "lecture": ("list",),
+    "explain": ("sector",),
     "engine": ("--stdio", "--session", "0123456789abcdef"),
     "xray": ("mean1d", "naive", "--sample", "noise", "--length", "64"),
     "timeline": ("transfer", "streams", "--sample", "noise", "--length", "64", "--trace", "trace.json"),

@@ -5,6 +5,8 @@ Their texts are translated here, in the context "Catalogue", and nowhere else in
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QCoreApplication
 
 from gpu_ops.counters import COUNTERS, FIGURES
@@ -12,6 +14,9 @@ from gpu_ops.counters import counter_name as counter_in_english
 from gpu_ops.stages import STAGES
 from gpu_ops.stages import stage_column as column_in_english
 from gpu_ops.stages import stage_name as stage_in_english
+
+if TYPE_CHECKING:
+    from gpu_ops.lessons.glossary import Term
 
 
 def tr(text: str) -> str:
@@ -31,6 +36,23 @@ def counter_tip(id: str) -> str:
         return ""
     unit = QCoreApplication.translate("Terms", "Unit: {unit}").format(unit=tr(counter.unit))
     return f"{tr(counter.description)}\n{unit}"
+
+
+def term_tip(term: Term) -> str:
+    """What a term of the glossary means, for a tool tip."""
+    return f"{term.name}: {QCoreApplication.translate('Glossary', term.text)}"
+
+
+def meanings(text: str) -> str:
+    """What the terms in a text mean, a paragraph for each; empty where it has none."""
+    from gpu_ops.lessons.glossary import terms_in  # reads the glossary, at first use
+
+    return "\n\n".join(dict.fromkeys(term_tip(term) for _, _, term in terms_in(text)))
+
+
+def counter_help(id: str) -> str:
+    """The tip of a counter, followed by what the words of its name mean."""
+    return "\n\n".join(filter(None, (counter_tip(id), meanings(counter_in_english(id)))))
 
 
 def stage_name(id: str, device: str = "", end_to_end: bool = False) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -97,7 +98,8 @@ class LessonController(QObject):
         """What a page changes of the window: the X-ray's variants."""
         xray = self._xray
         against = xray.against if xray.against != xray.variant else ""
-        return View(presenter=self._look.presenter, xray=xray.variant, against=against, editing=xray.editing)
+        shown = View(presenter=self._look.presenter, counter=xray.counter, editing=xray.editing)
+        return replace(shown, xray=xray.variant, against=against)
 
     def _keep(self, saved: SavedSession | None) -> None:
         self.kept = saved

@@ -53,6 +53,7 @@ class XRayController(OnDemand):
     """Requests an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
     with changed; `measured_changed`: `measured` may have changed; `editing_changed`: another kernel is edited, or none;
     `drafts_checked`: what is known about an edited kernel changed;
+    `counter_changed`: another counter is to be shown for each line;
     `gpu_changed`: times are to be predicted for another GPU, or for one with other numbers.
     An edited kernel is X-rayed after each pause, and compared with the shipped one.
     """
@@ -62,6 +63,7 @@ class XRayController(OnDemand):
     editing_changed = Signal()
     drafts_checked = Signal()
     gpu_changed = Signal()
+    counter_changed = Signal()
 
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(controller, XRAY, parent)
@@ -80,6 +82,8 @@ class XRayController(OnDemand):
         self._against = self.profile = ""
         self._models: dict[str, str] = {}
         self.variant = ""
+        self.counter = ""
+        """The counter to show for each line, where a kernel has it."""
         self._take_variants()
         self._session.changed.connect(self._changed)
         controller.devices_changed.connect(self._take_devices)
@@ -169,6 +173,12 @@ class XRayController(OnDemand):
     def choose_gpu(self, choice: GpuChoice, same_step: bool = False) -> None:
         """Predict times for this GPU; `same_step` as in Session."""
         self._session.set_gpu(choice, same_step)
+
+    def show_counter(self, id: str) -> None:
+        """Show this counter for each line; "" for the first one that a kernel has."""
+        if id != self.counter:
+            self.counter = id
+            self.counter_changed.emit()
 
     def watch_comparison(self, on: bool) -> None:
         """Set whether the comparison is visible: otherwise only one variant is simulated."""

@@ -67,6 +67,11 @@ class LessonState(QObject):
         self.place = read if read < len(lesson.pages) else 0
         self.page_changed.emit()
 
+    def open_at(self, id: str, place: int) -> None:
+        """Show a page of a lesson of the list, counted from 0."""
+        self.lesson, self.place = next(lesson for lesson in self.lessons if lesson.id == id), place
+        self.page_changed.emit()
+
     def close(self) -> None:
         """Show the list of lessons."""
         self.lesson, self.place = None, 0
@@ -150,5 +155,5 @@ def saved_setup(setup: Setup, presenter: bool = False) -> SavedSession:
     options = {p.name: setup.options.get(p.name, p.default) for p in entry.params}
     kernels = [id for id in setup.variants if filter.variant(id).kernels]
     against = kernels[-2] if len(kernels) > 1 else ""
-    view = View(presenter=presenter, xray=kernels[-1] if kernels else "", against=against)
+    view = View(presenter=presenter, xray=kernels[-1] if kernels else "", against=against, counter=setup.counter)
     return SavedSession(SavedInput(kind, (), setup.sample, "", 0, options), choice, view=view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,29 @@ class Settings:
     def set_window(self, geometry: QByteArray, layout: QByteArray) -> None:
         self._put("window/geometry", geometry)
         self._put("window/layout", layout)
+
+    @property
+    def first_start(self) -> bool:
+        """Whether no window has stored its layout yet."""
+        return self._store is not None and self.window()[1].isEmpty()
+
+    # Hints
+
+    @property
+    def hints(self) -> bool:
+        """Whether hints are shown."""
+        return self._flag("hints/on", True)
+
+    def set_hints(self, on: bool) -> None:
+        self._put("hints/on", str(on).lower())
+
+    @property
+    def hints_done(self) -> tuple[str, ...]:
+        """The hints that were followed or dismissed."""
+        return tuple(self._text("hints/done").split())
+
+    def set_hints_done(self, ids: Iterable[str]) -> None:
+        self._put("hints/done", " ".join(ids))
 
     # Preferences
 

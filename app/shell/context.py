@@ -18,6 +18,7 @@ from app.controllers.sessions import SessionFiles
 from app.controllers.timeline import TimelineController
 from app.controllers.xray import XRayController
 from app.models.experiment.session import Session
+from app.models.hints import Hints
 from app.models.log import Log
 from app.models.pictures.display import Display
 from app.models.results.results import Results
@@ -51,6 +52,7 @@ class Context:
     own_kernel: OwnKernelController
     remotes: RemoteMachines
     traffic: TrafficController
+    hints: Hints
 
     @property
     def session(self) -> Session:

@@ -22,10 +22,10 @@ PASSES = 4
 """Layout passes: parts may need another height once their width is known."""
 
 
-def draw(drawn: DrawnFigure | tuple[Timeline, ...] | tuple[TransferSweep, str], path: str) -> None:
+def draw(drawn: DrawnFigure | tuple[Timeline, ...] | tuple[TransferSweep, str] | str, path: str) -> None:
     """Write the picture of a figure, of timelines of one filter, or of a part of a sweep over streams and chunks: an
-    SVG where the name ends so, else a PNG. Raises DeviceError where the window lacks something, InputError where the
-    file cannot be written."""
+    SVG where the name ends so, else a PNG; or HTML as a PDF. Raises DeviceError where the window lacks something,
+    InputError where the file cannot be written."""
     os.environ["QT_QPA_PLATFORM"] = "offscreen"
     fault = window_fault()
     if fault:
@@ -40,6 +40,11 @@ def draw(drawn: DrawnFigure | tuple[Timeline, ...] | tuple[TransferSweep, str], 
     app = QApplication.instance() or QApplication(["kernelscope"])
     assert isinstance(app, QApplication)
     theme.apply(app, Qt.ColorScheme.Light)
+    if isinstance(drawn, str):
+        from app.views.picture_pdf import write_pdf
+
+        write_pdf(drawn, path)
+        return
     sheet = _sheet(drawn)
     sheet.resize(WIDTH * sheet.fontMetrics().height(), 1)
     sheet.show()

@@ -6,16 +6,54 @@ from PySide6.QtGui import QAction
 
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.shell.action_spec import ActionSpec
+from app.views.start.helping import show_help
 from app.views.window import handlers
+from app.views.window.window_parts import WindowParts
+
+
+def show_lectures(parts: WindowParts) -> None:
+    """Show the lecturer's window."""
+    from app.views.lecture.presenting import open_lectures  # with the lectures, at first use
+
+    open_lectures(parts)
+
 
 HELP = (
     ActionSpec(
         "shortcuts",
         QT_TRANSLATE_NOOP("Actions", "&Shortcuts"),
         "help",
-        ("F1", "?"),
+        ("?", "Shift+F1"),
         QT_TRANSLATE_NOOP("Actions", "Show all keyboard shortcuts"),
         do=lambda parts: parts.pages.present("shortcuts"),
+    ),
+    ActionSpec(
+        "help_here",
+        QT_TRANSLATE_NOOP("Actions", "&Help on this part"),
+        "help",
+        ("F1",),
+        QT_TRANSLATE_NOOP("Actions", "Open the guide at the panel with the focus, or at the term under the mouse"),
+        do=show_help,
+    ),
+    ActionSpec(
+        "start",
+        QT_TRANSLATE_NOOP("Actions", "S&tart page"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Continue, open something, ask a question, or take a lesson"),
+        checkable=True,
+        do=lambda parts: parts.docks.toggle("start"),
+        on=lambda parts: parts.docks.is_open("start"),
+    ),
+    ActionSpec(
+        "hints",
+        QT_TRANSLATE_NOOP("Actions", "H&ints"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Show in the status bar what to do next, from the first hint on"),
+        checkable=True,
+        do=lambda parts: parts.context.hints.set_on(not parts.context.hints.on),
+        on=lambda parts: parts.context.hints.on,
     ),
     ActionSpec(
         "palette",
@@ -34,6 +72,14 @@ HELP = (
         checkable=True,
         do=lambda parts: parts.docks.toggle("lessons"),
         on=lambda parts: parts.docks.is_open("lessons"),
+    ),
+    ActionSpec(
+        "lecture",
+        QT_TRANSLATE_NOOP("Actions", "Lect&ures"),
+        "help",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Show a lecture scene by scene, with notes in a window for the second screen"),
+        do=show_lectures,
     ),
     ActionSpec(
         "guide",

@@ -133,6 +133,8 @@ class Script(QObject):
         elif self._asks_for_something:
             self._open_sample()
         else:
+            if self._window.context.settings.first_start:
+                self._window.docks.show("start")
             sessions.begin(self._open_sample)
 
     @property

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton, QTextBrowser, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.base.nesting import bounded
 from app.views.boxes import in_column, in_row
+from app.views.explained import ExplainedBrowser
 from app.views.labels import named
 
 
@@ -24,7 +25,7 @@ class TextPage(QWidget):
         self.copy_button.setObjectName(f"{name}.copy")
         self.copy_button.setToolTip(self.tr("Copy the page as text"))
         self.copy_button.clicked.connect(self.copy)
-        self.browser = named(QTextBrowser(self), f"{name}.text", title=title)
+        self.browser = named(ExplainedBrowser(self), f"{name}.text", title=title)
         self.browser.setOpenLinks(False)
         self.top = in_row((self.summary, 1), self.copy_button)
         in_column(self.top, (self.browser, 1), on=self, margins=None)

@@ -16,6 +16,7 @@ class Upright(QScrollArea):
         super().__init__(parent)
         self.setWidgetResizable(True)
         self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # it would be a stop of the Tab key that nobody sees
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
@@ -38,7 +39,6 @@ class Shallow(Upright):
     def __init__(self, most: int, least: int, parent: QWidget) -> None:
         super().__init__(parent)
         self._most, self._least = most, least
-        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
 
     def _needed(self) -> int:

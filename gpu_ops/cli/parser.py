@@ -27,7 +27,7 @@ from gpu_ops.cli import (
 )
 from gpu_ops.cli.kernel import predict
 from gpu_ops.cli.kernel.listing import add_show
-from gpu_ops.cli.learning import exercises, lessons
+from gpu_ops.cli.learning import exercises, explain, lectures, lessons
 from gpu_ops.cli.limits import add_limits
 from gpu_ops.cli.own import check as own_check
 from gpu_ops.cli.own import xray as own_xray
@@ -66,6 +66,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     own_check.add_check(commands)
     lessons.add_lesson(commands)
     exercises.add_exercise(commands)
+    lectures.add_lecture(commands)
+    explain.add_explain(commands)
     moving = FILTERS.named(FAMILY)
     _add_timeline(commands, _named_filters(argv, moving))
     _add_transfers(commands, moving)

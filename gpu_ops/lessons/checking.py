@@ -46,9 +46,11 @@ def check_lesson(lesson: Lesson) -> list[str]:
 def _check_page(page: Page, rays: dict[str, XRay]) -> list[str]:
     if page.setup is None:
         return []
-    filter = _check_setup(page.setup)
+    filter = check_setup(page.setup)
     for trial in page.trials:
-        _check_setup(trial.setup).variant(trial.variant)
+        check_setup(trial.setup).variant(trial.variant)
+    if fault := _counter_fault(page.setup, filter, rays):
+        return [fault]
     if page.question:
         return _check_question(page.question, Figures(page.trials, rays))
     if page.action:
@@ -56,7 +58,7 @@ def _check_page(page: Page, rays: dict[str, XRay]) -> list[str]:
     return _check_exercise(page.exercise, page.setup, filter) if page.exercise else []
 
 
-def _check_setup(setup: Setup) -> Filter:
+def check_setup(setup: Setup) -> Filter:
     """The filter of a setup whose names all exist. Raises KernelscopeError."""
     filter = filter_of(setup)
     check_values(filter.params, setup.params, filter.id)
@@ -67,6 +69,17 @@ def _check_setup(setup: Setup) -> Filter:
     for variant in variants:
         knobs_of(variant, setup)
     return filter
+
+
+def _counter_fault(setup: Setup, filter: Filter, rays: dict[str, XRay]) -> str:
+    """What is wrong with the counter of a page: the kernel that its X-ray shows must count it."""
+    shown = [id for id in setup.variants if filter.variant(id).kernels]
+    if not setup.counter:
+        return ""
+    if not shown:
+        return f"no variant of the page has a kernel, whose {setup.counter} could be shown."
+    figures = Figures([Trial("shown", shown[-1], setup)], rays)
+    return "" if figures.value("shown", setup.counter) else f"{shown[-1]} has no {setup.counter}; name one that it has."
 
 
 def _check_question(question: Question, figures: Figures) -> list[str]:
@@ -148,7 +161,7 @@ class Figures:
             known = dict.fromkeys((*OWN, "kernel_us_h100", "elapsed_us_h100", *FIGURES, *COUNTERS))
             text = f"There is no figure {plain(figure, 40)!r}{nearest(figure, tuple(known))}"
             raise ParamError(f"{text}; choose from {', '.join(known)}.")
-        key = repr((trial.variant, replace(trial.setup, variants=(), panel="")))
+        key = repr((trial.variant, replace(trial.setup, variants=(), panel="", counter="")))
         if key not in self._rays:
             self._rays[key] = ray_of(trial)
         return _figure(self._rays[key], figure)

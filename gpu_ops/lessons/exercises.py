@@ -12,7 +12,7 @@ from gpu_ops.devices.kernel_source import included_headers
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import replacing
-from gpu_ops.lessons.fields import Fields, read_toml
+from gpu_ops.lessons.fields import read_fields
 from gpu_ops.own_kernels.checking import Check, Verdict, check_of
 from gpu_ops.own_kernels.sources import LARGEST_KERNEL, read_kernel
 from gpu_ops.own_kernels.template import template_text
@@ -66,8 +66,7 @@ def read_exercise(path: Path) -> Exercise:
     file = path / FILE if path.is_dir() else path
     if path.is_dir() and not file.exists():
         raise InputError(f"{plain(path.name, 80)} has no {FILE}; make one with kernelscope exercise make.")
-    shown = plain(file.name, 80)
-    fields = Fields(read_toml(file, "an exercise"), shown)
+    fields = read_fields(file, "an exercise")
     title, filter, variant = (fields.text(name) for name in ("title", "filter", "variant"))
     limits = {
         "seconds": fields.number("deadline", Check.seconds),

@@ -13,13 +13,13 @@ LARGEST = 1 << 20
 """The largest file, in bytes."""
 
 
-def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """The content of a file that is `what`, such as "a lesson". Raises InputError where it is no TOML in UTF-8."""
+def read_fields(path: Path, what: str) -> Fields:
+    """The entries of a file that is `what`, such as "a lesson". Raises InputError where it is no TOML in UTF-8."""
     shown = plain(path.name, 80)
     try:
         if path.stat().st_size > LARGEST:
             raise InputError(f"{shown} has more than {LARGEST >> 20} MiB; {what} is one file of text.")
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return Fields(tomllib.loads(path.read_text(encoding="utf-8")), shown)
     except OSError as error:
         raise InputError(f"{shown} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:

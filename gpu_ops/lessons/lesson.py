@@ -18,7 +18,7 @@ PANELS = ("pictures", "ladder", "xray", "sweep", "timeline")
 class Setup:
     """An experiment: a sample with its options and the steps after it (as `--step` takes them), a family of filters,
     parameters, and the ids of variants with their knobs. `panel` is the part of the window that shows it, one of
-    PANELS."""
+    PANELS; `counter` is the one that the X-ray shows for each line, "" for any."""
 
     sample: str
     filter: str
@@ -28,6 +28,7 @@ class Setup:
     knobs: Values = field(default_factory=dict)
     steps: tuple[str, ...] = ()
     panel: str = "pictures"
+    counter: str = ""
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from gpu_ops.counters import COUNTERS, FIGURES
 from gpu_ops.errors import InputError, plain
-from gpu_ops.lessons.fields import Fields, read_toml
+from gpu_ops.lessons.fields import Fields, read_fields
 from gpu_ops.lessons.lesson import PANELS, Action, Exercise, Lesson, Page, Question, Setup, Trial
+from gpu_ops.params import nearest
 
 SHIPPED = Path(__file__).parents[2] / "resources" / "lessons"
 LANGUAGE = "en"
 KINDS = ("number", "choice", "order")
 
 
+@cache
 def shipped_lessons(language: str = LANGUAGE) -> tuple[Lesson, ...]:
     """The shipped lessons in their order; in English where there is no translation."""
     folder = SHIPPED / language
@@ -24,8 +28,8 @@ def shipped_lessons(language: str = LANGUAGE) -> tuple[Lesson, ...]:
 def read_lesson(path: str | Path) -> Lesson:
     """The lesson in a file. Raises InputError for what is no lesson."""
     path = Path(path)
-    shown = plain(path.name, 80)
-    fields = Fields(read_toml(path, "a lesson"), shown)
+    fields = read_fields(path, "a lesson")
+    shown = fields.where
     pages = fields.tables("page")
     lesson = Lesson(
         path.stem,
@@ -41,7 +45,7 @@ def read_lesson(path: str | Path) -> Lesson:
 
 def _page(fields: Fields) -> Page:
     title, text = fields.text("title"), fields.text("text")
-    setup = _setup(fields.table("setup"), None) if fields.has("setup") else None
+    setup = read_setup(fields.table("setup")) if fields.has("setup") else None
     runs = fields.table("runs") if fields.has("runs") else None
     if runs and setup is None:
         raise InputError(f"{fields.where}: runs need a setup; add [page.setup].")
@@ -64,7 +68,8 @@ def _page(fields: Fields) -> Page:
     return found
 
 
-def _setup(fields: Fields, base: Setup | None) -> Setup:
+def read_setup(fields: Fields, base: Setup | None = None) -> Setup:
+    """The experiment in a table; what it does not name is that of `base`. Raises InputError."""
     old = base or Setup("", "", ())
     setup = Setup(
         fields.text("sample", old.sample or None),
@@ -75,16 +80,28 @@ def _setup(fields: Fields, base: Setup | None) -> Setup:
         {**old.knobs, **fields.values("knobs", {})},
         fields.texts("steps", old.steps),
         fields.one_of("panel", PANELS, old.panel),
+        fields.text("counter", old.counter),
     )
     fields.finish()
+    _check_counter(setup, fields.where)
     return setup
+
+
+def _check_counter(setup: Setup, where: str) -> None:
+    """Raise InputError where a page has a counter that does not exist, or no X-ray that shows it."""
+    known = (*COUNTERS, *FIGURES)
+    if setup.counter and setup.counter not in known:
+        text = f"{where}: there is no counter {plain(setup.counter, 40)!r}{nearest(setup.counter, known)}"
+        raise InputError(f"{text}; choose from {', '.join(known)}.")
+    if setup.counter and setup.panel != "xray":
+        raise InputError(f'{where}: the counter {setup.counter} is shown in the X-ray; add panel = "xray".')
 
 
 def _trial(name: str, fields: Fields, base: Setup) -> Trial:
     if not name.isidentifier():
         raise InputError(f"{fields.where}: {plain(name, 40)!r} is no name of a run; use letters, digits and _.")
     variant = fields.text("variant", base.variants[0])
-    return Trial(name, variant, _setup(fields, base))
+    return Trial(name, variant, read_setup(fields, base))
 
 
 def _question(fields: Fields) -> Question:

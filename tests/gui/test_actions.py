@@ -74,7 +74,8 @@ def test_no_two_entries_of_a_menu_share_a_mnemonic(menus: dict[str, QMenu], wind
 def test_keys_that_the_desktop_does_not_give(actions: dict[str, QAction]) -> None:
     assert actions["quit"].shortcut() == QKeySequence("Ctrl+Q")
     assert actions["preferences"].shortcut() == QKeySequence("Ctrl+,")
-    assert actions["shortcuts"].shortcuts() == [QKeySequence("F1"), QKeySequence("?")]
+    assert actions["shortcuts"].shortcuts() == [QKeySequence("?"), QKeySequence("Shift+F1")]
+    assert actions["help_here"].shortcut() == QKeySequence("F1")
 
 
 def test_groups_exclude_each_other(actions: dict[str, QAction]) -> None:

@@ -13,7 +13,7 @@ from app.controllers import engine_log, session
 from app.views.window import docks
 from app.views.window.main_window import MainWindow
 from app.views.window.panel_spec import PanelSpec
-from app.views.window.panels import BLOCK_STEPS, DOCKS, LESSONS, OWN_KERNEL, PANELS, SWEEP, TIMELINE, XRAY
+from app.views.window.panels import BLOCK_STEPS, DOCKS, LESSONS, OWN_KERNEL, PANELS, START, SWEEP, TIMELINE, XRAY
 from gpu_ops.engine.messages import Answer, CancelRequest, Request
 
 
@@ -34,7 +34,7 @@ def test_every_panel_has_a_place_and_several_in_one_are_tabs() -> None:
 
 def test_lazy_panels_are_made_when_somebody_looks_at_them(qtbot, window: MainWindow) -> None:
     names = {XRAY: "xrayPanel", SWEEP: "sweepPanel", TIMELINE: "timelinePanel", OWN_KERNEL: "ownKernelPanel"}
-    names |= {LESSONS: "lessonPanel", BLOCK_STEPS: "blockStepsPanel"}
+    names |= {LESSONS: "lessonPanel", START: "startPanel", BLOCK_STEPS: "blockStepsPanel"}
     assert {spec for spec in PANELS if spec.lazy} == set(names)
     assert not any(window.findChild(QWidget, name) for name in names.values())
     act(window, "xray")

@@ -145,3 +145,21 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert all(one.title in shown for one in LESSONS)
     assert main(["lesson", "check", "nothing"]) == 2
     assert "choose from first_steps" in capsys.readouterr().err
+
+
+COUNTED = PAGE.replace('["naive"]}', '["naive"], panel = "xray", counter = "global_load_sectors"}')
+
+
+def test_the_counter_of_a_page_is_one_that_its_kernel_has(tmp_path: Path) -> None:
+    one = lesson(tmp_path, COUNTED)
+    assert one.pages[0].setup is not None and one.pages[0].setup.counter == "global_load_sectors"
+    assert check_lesson(one) == []
+    faults = check_lesson(lesson(tmp_path, COUNTED.replace("global_load_sectors", "shared_wavefronts")))
+    assert faults == ["own, page 1 (P): naive has no shared_wavefronts; name one that it has."]
+    for wrong, found in (
+        (COUNTED.replace("global_load_sectors", "global_load_sector"), "did you mean global_load_sectors?"),
+        (COUNTED.replace('panel = "xray", ', ""), 'add panel = "xray"'),
+    ):
+        with pytest.raises(InputError, match=r"own\.toml, page 1, setup: ") as refused:
+            lesson(tmp_path, wrong)
+        assert found in str(refused.value)

@@ -22,6 +22,7 @@ from app.models.results.view_data import INPUT
 from app.models.timing.timelines import QueueModel, read_queue_model
 from app.models.xray.drafts import Draft
 from app.models.xray.kept_drafts import draft_json, read_drafts
+from gpu_ops.counters import COUNTERS, FIGURES
 
 LEVELS: tuple[LevelMode, ...] = ("auto", "range", "percentile", "manual")
 TOOLS: tuple[Tool, ...] = ("region", "profile")
@@ -42,7 +43,8 @@ class View:
 
     `levels` are how black and white are set, with `low` and `high` where by hand; "" where the view has none.
     `tab` is the panel in front, `layout` the panels' positions and sizes as Qt writes them, in base64. `xray` and
-    `against` are the variants in the X-ray panel, `timeline` the queues of a simulated GPU in the Timeline panel.
+    `against` are the variants in the X-ray panel, `counter` is that of each line there, "" for any, `timeline` the
+    queues of a simulated GPU in the Timeline panel.
     `drafts` are the edited kernels, of any filter; `editing` says that the panel shows the one of its variant.
     """
 
@@ -66,6 +68,7 @@ class View:
     presenter: bool = False
     xray: str = ""
     against: str = ""
+    counter: str = ""
     timeline: QueueModel = QueueModel()
     drafts: tuple[Draft, ...] = ()
     editing: bool = False
@@ -86,7 +89,12 @@ class View:
             "front": self.front,
             "scale_bar": self.scale_bar,
             "channels": {"only": self.only, "stacked": self.stacked},
-            "xray": {"variant": self.xray, "against": self.against, "editing": self.editing},
+            "xray": {
+                "variant": self.xray,
+                "against": self.against,
+                "counter": self.counter,
+                "editing": self.editing,
+            },
             "edited": [draft_json(draft) for draft in self.drafts],
             "timeline": self.timeline.as_json(),
             "presenter": self.presenter,
@@ -128,6 +136,7 @@ def read_view(fields: Fields, variants: tuple[str, ...], pinned: tuple[str, ...]
         presenter=fields.flag("presenter", False),
         xray=xray.one_of("variant", ("", *variants), ""),
         against=xray.one_of("against", ("", *variants), ""),
+        counter=xray.one_of("counter", ("", *COUNTERS, *FIGURES), ""),
         timeline=read_queue_model(fields.fields("timeline")),
         drafts=read_drafts(fields.objects("edited")),
         editing=xray.flag("editing", False),

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QSignalBlocker, Qt, QUrl, Slot
 from PySide6.QtGui import QDesktopServices, QResizeEvent, QTextDocument
-from PySide6.QtWidgets import QListWidget, QPushButton, QTextBrowser, QWidget
+from PySide6.QtWidgets import QListWidget, QPushButton, QWidget
 
 from app.base.nesting import bounded
 from app.base.tips import set_tip
 from app.models.guide import FOLDER, INDEX, guide_page, guide_pages
 from app.views.boxes import in_column, in_row
 from app.views.dialogs.guide_look import fit_pictures, heading_block, style_document
+from app.views.explained import ExplainedBrowser
 from app.views.labels import named
 
 
-class GuideBrowser(QTextBrowser):
+class GuideBrowser(ExplainedBrowser):
     """A viewer of Markdown whose pictures are never wider than the view."""
 
     def __init__(self, parent: QWidget) -> None:

@@ -18,7 +18,7 @@ class ShortcutsPage(TextPage):
         super().__init__("shortcuts_page", "", parent)
         self.setWindowTitle(self.tr("Shortcuts"))
         self.browser.setAccessibleName(self.tr("Shortcuts"))
-        self.summary.setText(self.tr("Arrow keys, Tab and Space work in every list; F1 opens this page."))
+        self.summary.setText(self.tr("Arrow keys, Tab and Space work in every list; ? opens this page, F1 the guide."))
         self._actions = actions
         self.refresh()
 

@@ -104,6 +104,14 @@ class LessonPanel(QWidget):
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(USUAL * self.fontMetrics().averageCharWidth(), super().sizeHint().height())
 
+    def open_lesson(self, id: str, page: int) -> None:
+        """Open a lesson where the reader left it (0), or at a page, and set up its experiment."""
+        if page:
+            self._state.open_at(id, page - 1)
+            self._set_up()
+        else:
+            self._state.open(next(lesson for lesson in self._state.lessons if lesson.id == id))
+
     @Slot(QListWidgetItem)
     def _open(self, item: QListWidgetItem) -> None:
         self._state.open(self._state.lessons[self.list.row(item)])

@@ -8,7 +8,7 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
-from app.base.terms import counter_name, counter_tip
+from app.base.terms import counter_help, counter_name
 from app.base.theme import boxes
 from app.base.tips import set_tip
 from app.views.labels import named
@@ -58,7 +58,7 @@ class CounterMenu(QPushButton):
                 action = self._menu.addAction(counter_name(id))
                 action.setCheckable(True)
                 action.setData(id)
-                set_tip(action, counter_tip(id))
+                set_tip(action, counter_help(id))
                 action.toggled.connect(self._toggled)
             self._say()
 

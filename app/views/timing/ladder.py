@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QToolTip, QWidget
 
 from app.base.nesting import bounded
+from app.base.terms import counter_help
 from app.base.tips import show_tip
 from app.models.experiment.slot import RowSlot
 from app.models.results.results import Results
@@ -124,6 +125,15 @@ class LadderCanvas(QWidget):
                 return place
         return -1
 
+    def tip_at(self, position: QPoint) -> str:
+        """What the counter whose name is at a position means, else the words of the line there; "" where nothing is."""
+        geometry, point = self.ladder(), position.toPointF()
+        names = [item for section in geometry.sections for item in section.names.items()]
+        names += [(bar.counter, bar.label) for line in geometry.lines for bar in line.counted]
+        counter = next((id for id, box in names if box.contains(point)), "")
+        place = self.line_at(position)
+        return counter_help(counter) if counter else self.words(geometry.lines[place]) if place >= 0 else ""
+
     def set_current(self, place: int) -> None:
         """Select a line."""
         lines = self.ladder().lines
@@ -161,9 +171,8 @@ class LadderCanvas(QWidget):
     @bounded
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            place = self.line_at(event.pos())
-            if place >= 0:
-                show_tip(event.globalPos(), self.words(self.ladder().lines[place]), self)
+            if text := self.tip_at(event.pos()):
+                show_tip(event.globalPos(), text, self)
             else:
                 QToolTip.hideText()
             return True

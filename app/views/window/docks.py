@@ -24,7 +24,7 @@ from app.views.lazy import Lazy
 from app.views.scrolled import Scrolled
 from app.views.window.dock_sizes import DockSizes
 from app.views.window.panel_spec import DockSpec, PanelSpec
-from app.views.window.panels import DOCKS, ENLARGEABLE, LESSONS, OWN_KERNEL, PANELS, XRAY
+from app.views.window.panels import DOCKS, ENLARGEABLE, LESSONS, OWN_KERNEL, PANELS, START, XRAY
 from gpu_ops.own_kernels import KERNEL_FILES
 
 LAYOUT_VERSION = 5
@@ -39,10 +39,11 @@ def _tr(text: str) -> str:
 class Docks(QObject):
     """Puts every panel of PANELS into its place of DOCKS. `docks[spec]` is a panel, created if it was not yet; `tabs`
     are the tab widgets of places with several panels. `toggled`: a place was opened or closed. `made(panel)`: a lazy
-    panel has been created."""
+    panel has been created. `action_wanted(id)`: the start page wants an action of the window."""
 
     toggled = Signal()
     made = Signal(object)
+    action_wanted = Signal(str)
 
     def __init__(self, window: QMainWindow, context: Context) -> None:
         super().__init__(window)
@@ -92,8 +93,16 @@ class Docks(QObject):
         self._panels[spec.id] = panel
         if spec is LESSONS:
             panel.controller.panel_wanted.connect(self.show_panel)
+        elif spec is START:
+            panel.action_wanted.connect(self.action_wanted)
+            panel.lesson_wanted.connect(self._open_lesson)
         self.made.emit(panel)
         return cast(QWidget, panel)
+
+    @Slot(str, int)
+    def _open_lesson(self, id: str, page: int) -> None:
+        self.show(LESSONS.dock)
+        self[LESSONS].open_lesson(id, page)
 
     def enlargeable(self) -> list[QWidget]:
         """The panels that have been created and make sense alone on the whole screen."""
@@ -117,6 +126,15 @@ class Docks(QObject):
     def existing(self, spec: PanelSpec[W]) -> W | None:
         """A panel, or None where it is lazy and nobody has looked at it yet."""
         return cast("W | None", self._panels.get(spec.id))
+
+    def help_on(self, widget: QWidget | None) -> str:
+        """The place of the guide that describes the panel with this widget; "" where it is in none."""
+        while widget is not None:
+            for spec in PANELS:
+                if self._panels.get(spec.id) is widget:
+                    return spec.help
+            widget = widget.parentWidget()
+        return ""
 
     # User actions
 

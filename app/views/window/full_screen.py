@@ -25,6 +25,8 @@ class Hint(QWidget):
     """A line over the lower end of the window, above the values under the cursor, for a moment; the mouse passes
     through it."""
 
+    stays_in_full_screen = True
+
     def __init__(self, window: QWidget) -> None:
         super().__init__(window)
         self.setObjectName("fullScreenHint")
@@ -75,6 +77,8 @@ class FullScreen(QObject):
         self._hidden: list[QWidget] = []
         self._state = window.windowState()
         self._before = ""
+        self._stays = False
+        """Whether the part stays when the results are of another kind."""
         self.hint = Hint(window)
         self._view = pictures.view
         pictures.view_changed.connect(self._leave_other)
@@ -107,6 +111,15 @@ class FullScreen(QObject):
         key = self.key or key  # two in one place stay
         self._enter(self._pictures.sides.main)
         self._show(key if key in keys else next((k for k in keys if k != INPUT), keys[0]))
+
+    def show_only(self, part: QWidget) -> None:
+        """Show a part of the window alone, also in place of the one that is; it stays whatever the results are."""
+        before = self._state if self.active else self._window.windowState()
+        if self.active:
+            self._state = self._window.windowState()
+        self.leave()
+        self._enter(part)
+        self._state, self._stays = before, True
 
     # What is shown
 
@@ -196,7 +209,7 @@ class FullScreen(QObject):
         application().removeEventFilter(self)
         self._window.removeEventFilter(self)
         self._write_with(QFont())
-        part, self._part, self._before = self._part, None, ""
+        part, self._part, self._before, self._stays = self._part, None, "", False
         self.hint.hide()
         if part is self._pictures.sides.main:
             self._view.show_alone("")
@@ -209,7 +222,7 @@ class FullScreen(QObject):
     @Slot()
     def _leave_other(self) -> None:
         """The results are of another kind now, and have another view."""
-        if self._pictures.view is not self._view:
+        if self._pictures.view is not self._view and not self._stays:
             self.leave()
 
     # Events
@@ -275,8 +288,9 @@ def _hides(widget: QWidget) -> bool:
     """Whether a part is hidden while another fills the screen. Windows are left alone, and so is what a splitter, a
     scroll area or the docks show and hide: they would repeatedly show what is hidden here."""
     around = widget.parentWidget()
+    stays = getattr(widget, "stays_in_full_screen", False)
     own = isinstance(around, QAbstractScrollArea) or (isinstance(widget, QTabBar) and isinstance(around, QMainWindow))
-    return not (widget.isWindow() or isinstance(widget, QSplitterHandle | Hint) or own)
+    return not (widget.isWindow() or isinstance(widget, QSplitterHandle) or stays or own)
 
 
 def application() -> QObject:

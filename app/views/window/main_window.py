@@ -27,6 +27,7 @@ from app.controllers.sessions import SessionFiles
 from app.controllers.timeline import TimelineController
 from app.controllers.xray import XRayController
 from app.models.experiment.steps import title_with_steps
+from app.models.hints import Hints
 from app.models.log import Log
 from app.models.messages import Message
 from app.models.pictures.display import Display
@@ -51,6 +52,7 @@ from app.views.results.notes import Notes
 from app.views.results.pictures import INPUT as INPUT
 from app.views.results.pictures import Pictures
 from app.views.scrolled import Scrolled, ScrolledAbove
+from app.views.start.starting import Starting
 from app.views.traffic.bar import TrafficBar
 from app.views.traffic.link import TrafficLink
 from app.views.window.context_menu import ContextMenus
@@ -123,6 +125,7 @@ class MainWindow(QMainWindow):
             OwnKernelController(controller, self),
             RemoteMachines(controller.queue.engine, settings, self),
             TrafficController(controller, xray, self),
+            Hints(settings, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -138,7 +141,6 @@ class MainWindow(QMainWindow):
         self.status = StatusLine(self.statusBar(), context.results, self.parts.actions["cancel"])
         apply_preferences(context)
         self._listen()
-        self.import_dialog = ImportDialog(importing, self)
         self.docks.note_first()
 
     def _name_parts(self) -> None:
@@ -211,7 +213,9 @@ class MainWindow(QMainWindow):
         moved = QTimer(self, singleShot=True, interval=MOVED_MS)
         moved.timeout.connect(controller.look_again)
         context.display.navigated.connect(lambda: moved.start())
+        self.import_dialog = ImportDialog(context.importing, self)
         SessionLink(self.parts)
+        self.starting = Starting(self.parts, context.hints)
         controller.input_array_changed.connect(self._show_input)
         controller.stepped_array_changed.connect(self._show_stepped)
         controller.outputs_changed.connect(self.stack.show_output)
@@ -371,6 +375,7 @@ class MainWindow(QMainWindow):
         self.context.own_kernel.close()
         if (batch := batch_of(self.parts)) is not None:
             batch.close()
+        self.docks.places["start"].hide()  # the next window begins with its picture
         settings.set_window(self.saveGeometry(), self.docks.layout())
         settings.set_look(look.choice, look.presenter)
         settings.save()

@@ -37,6 +37,7 @@ class PanelSpec(Generic[W]):
     """One panel: `make(context, parent)` creates it; a `lazy` one is created when it is first visible.
 
     `dock` is a DockSpec's id; `scrolled` says whether it scrolls where there is too little space, as lazy ones do.
+    `help` is the place of the guide that describes it.
     """
 
     id: str
@@ -45,3 +46,4 @@ class PanelSpec(Generic[W]):
     make: Callable[[Context, QWidget], W]
     lazy: bool = False
     scrolled: bool = False
+    help: str = ""

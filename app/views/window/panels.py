@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.views.block_steps.panel import BlockStepsPanel
     from app.views.lessons.panel import LessonPanel
     from app.views.own_kernel.panel import OwnKernelPanel
+    from app.views.start.panel import StartPanel
     from app.views.sweep.panel import SweepPanel
     from app.views.timeline.panel import TimelinePanel
     from app.views.xray.panel import XRayPanel
@@ -107,12 +108,26 @@ def _lessons(context: Context, parent: QWidget) -> LessonPanel:
     return LessonPanel(LessonController(*own, parent), context.files.choose, parent)
 
 
+def _start(context: Context, parent: QWidget) -> StartPanel:
+    from app.views.start.panel import StartPanel
+
+    return StartPanel(context, parent)
+
+
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 DOCKS = (
     DockSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), _LEFT, DefaultSize(44, 0.28)),
     DockSpec(
         "lessons",
         QT_TRANSLATE_NOOP("Panels", "Lessons"),
+        _LEFT,
+        DefaultSize(44, 0.28),
+        behind="experiment",
+        shown=False,
+    ),
+    DockSpec(
+        "start",
+        QT_TRANSLATE_NOOP("Panels", "Start"),
         _LEFT,
         DefaultSize(44, 0.28),
         behind="experiment",
@@ -143,22 +158,46 @@ DOCKS = (
         shown=False,
     ),
 )
-EXPERIMENT = PanelSpec("experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), "experiment", _experiment)
-LADDER = PanelSpec("ladder", QT_TRANSLATE_NOOP("Panels", "Ladder"), "timing", _ladder)
-TABLE = PanelSpec("table", QT_TRANSLATE_NOOP("Panels", "Table"), "timing", _table)
-SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _sweep, lazy=True)
-TIMELINE = PanelSpec("timeline", QT_TRANSLATE_NOOP("Panels", "Timeline"), "timing", _timeline, lazy=True)
-LEVELS = PanelSpec("levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True)
-XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True)
-BLOCK_STEPS = PanelSpec(
-    "block_steps", QT_TRANSLATE_NOOP("Panels", "Block steps"), "block_steps", _block_steps, lazy=True
+EXPERIMENT = PanelSpec(
+    "experiment", QT_TRANSLATE_NOOP("Panels", "Experiment"), "experiment", _experiment, help="window.md#the-window"
 )
-OWN_KERNEL = PanelSpec("own_kernel", QT_TRANSLATE_NOOP("Panels", "Own kernel"), "own_kernel", _own_kernel, lazy=True)
-LESSONS = PanelSpec("lessons", QT_TRANSLATE_NOOP("Panels", "Lessons"), "lessons", _lessons, lazy=True)
+LADDER = PanelSpec("ladder", QT_TRANSLATE_NOOP("Panels", "Ladder"), "timing", _ladder, help="window.md#times")
+TABLE = PanelSpec("table", QT_TRANSLATE_NOOP("Panels", "Table"), "timing", _table, help="window.md#times")
+SWEEP = PanelSpec("sweep", QT_TRANSLATE_NOOP("Panels", "Sweep"), "timing", _sweep, lazy=True, help="window.md#times")
+TIMELINE = PanelSpec(
+    "timeline", QT_TRANSLATE_NOOP("Panels", "Timeline"), "timing", _timeline, lazy=True, help="window.md#timelines"
+)
+LEVELS = PanelSpec(
+    "levels", QT_TRANSLATE_NOOP("Panels", "Levels"), "timing", _levels, scrolled=True, help="window.md#views"
+)
+XRAY = PanelSpec("xray", QT_TRANSLATE_NOOP("Panels", "X-ray"), "xray", _xray, lazy=True, help="window.md#x-ray-panel")
+BLOCK_STEPS = PanelSpec(
+    "block_steps",
+    QT_TRANSLATE_NOOP("Panels", "Block steps"),
+    "block_steps",
+    _block_steps,
+    lazy=True,
+    help="window.md#block-steps",
+)
+OWN_KERNEL = PanelSpec(
+    "own_kernel",
+    QT_TRANSLATE_NOOP("Panels", "Own kernel"),
+    "own_kernel",
+    _own_kernel,
+    lazy=True,
+    help="window.md#run-a-kernel-of-your-own",
+)
+LESSONS = PanelSpec(
+    "lessons", QT_TRANSLATE_NOOP("Panels", "Lessons"), "lessons", _lessons, lazy=True, help="window.md#lessons"
+)
+START = PanelSpec(
+    "start", QT_TRANSLATE_NOOP("Panels", "Start"), "start", _start, lazy=True, help="window.md#start-page"
+)
 
 PANELS: tuple[PanelSpec[Any], ...] = (
     EXPERIMENT,
     LESSONS,
+    START,
     LADDER,
     TABLE,
     SWEEP,

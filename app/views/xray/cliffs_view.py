@@ -7,12 +7,13 @@ from html import escape
 from typing import Any
 
 from PySide6.QtCore import QEvent, Slot
-from PySide6.QtWidgets import QFrame, QPushButton, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import colours_of, inked
 from app.controllers.kernels.cliffs import CliffsController
 from app.views.boxes import in_column, in_row
+from app.views.explained import ExplainedBrowser
 from app.views.labels import named, sentence_label
 
 
@@ -29,7 +30,7 @@ class CliffsView(QWidget):
             QPushButton(self.tr("Look again"), self), "xray.cliffs.again", tip=self.tr("Look for the cliffs again")
         )
         self.text = named(
-            QTextBrowser(self), "xray.cliffs.text", title=self.tr("Cliffs of the occupancy, and bank conflicts")
+            ExplainedBrowser(self), "xray.cliffs.text", title=self.tr("Cliffs of the occupancy, and bank conflicts")
         )
         self.text.setFrameShape(QFrame.Shape.NoFrame)
         gap = self.fontMetrics().averageCharWidth()

@@ -8,9 +8,10 @@ from typing import Any
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.views.boxes import in_column
+from app.views.explained import ExplainedBrowser
 from app.views.folding import Folding
 from app.views.labels import buddy
 from app.views.parts import Combo
@@ -32,7 +33,7 @@ class ComparisonView(QWidget):
         self.variants.setAccessibleName(self.tr("Variant to compare with"))
         self.variants.setToolTip(self.tr("A second variant, simulated on the same part of the same input"))
         self.variants.set_letters(8)
-        self.text = QTextBrowser(self)
+        self.text = ExplainedBrowser(self)
         self.text.setObjectName("xray.comparison.text")
         self.text.setAccessibleName(self.tr("Counts of both variants, and what changed"))
         self.text.setOpenLinks(False)

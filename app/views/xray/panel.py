@@ -18,9 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.nesting import bounded
-from app.base.terms import counter_name, counter_tip
 from app.base.theme import checkable, colours_of, inked
-from app.base.tips import tip_text
 from app.controllers.kernels.cliffs import CliffsController
 from app.controllers.kernels.prediction import PredictionController
 from app.controllers.xray import XRayController
@@ -44,7 +42,7 @@ from app.views.xray.occupancy_view import BlockSizes
 from app.views.xray.prediction_view import PredictionView
 from app.views.xray.profile_view import ProfileView
 from app.views.xray.report_view import ReportView
-from app.views.xray.source_tabs import SourceTabs
+from app.views.xray.source_tabs import CounterCombo, SourceTabs
 from app.views.xray.text import measured, title
 from gpu_ops.own_kernels.mending import Example
 
@@ -71,10 +69,9 @@ class XRayPanel(Squeezed):
         self._controller = controller
         self._kernels: list[KernelView] = []
         self._shown: object = None
-        self._wanted = ""
         self.variants = self._combo("xray.variants", self.tr("Variant to X-ray"))
         self.kernels = self._combo("xray.kernels", self.tr("Kernel of the variant"))
-        self.counters = self._combo("xray.counters", self.tr("Counter for each line"))
+        self.counters = named(CounterCombo(self), "xray.counters", title := self.tr("Counter for each line"), title)
         tip = self.tr("Simulate this variant again")
         self.again = named(QPushButton(self.tr("Simulate &kernel again"), self), "xray.again", tip=tip)
         tip = self.tr("Edit the text of this kernel; pressed again, it shows the shipped kernel")
@@ -144,7 +141,8 @@ class XRayPanel(Squeezed):
         controller.variants_changed.connect(self._show_variants)
         self.variants.activated.connect(lambda place: controller.choose(self.variants.itemData(place)))
         self.kernels.activated.connect(self._show_kernel)
-        self.counters.activated.connect(self._choose_counter)
+        self.counters.activated.connect(lambda: controller.show_counter(self.counters.counter))
+        controller.counter_changed.connect(self._show_column)
         self.again.clicked.connect(controller.again)
         self.report.line_wanted.connect(self._follow)
         self.report.example_wanted.connect(self._show_example)
@@ -322,29 +320,24 @@ class XRayPanel(Squeezed):
         new = self.files.show_kernel(kernel) and not self._controller.editing
         if self._controller.editing:
             self.editing.show_kernel(kernel)
-        self.counters.clear()
-        for id in kernel.counters():
-            self.counters.addItem(counter_name(id), id)
-            self.counters.setItemData(self.counters.count() - 1, tip_text(counter_tip(id)), Qt.ItemDataRole.ToolTipRole)
-        # Keep the counter if it occurs, else take the first one.
-        self.counters.setCurrentIndex(max(self.counters.findData(self._wanted), 0))
+        self.counters.offer(kernel.counters())
         self._show_column()
         self.blocks.show_kernel(kernel.kernel, self._controller.content["architecture"])
         if new:
             found = next(((m.file, m.line) for m in kernel.findings if m.line), None)
-            self.files.go_to(*(found or kernel.line_with_most(str(self.counters.currentData()))))
+            self.files.go_to(*(found or kernel.line_with_most(self.counters.counter)))
         for page, code in zip(self.codes, (kernel.code("ptx"), kernel.code("sass")), strict=True):
             page.show_code(code)
         self._show_line()
         self._show_comparison()
 
-    def _choose_counter(self) -> None:
-        self._wanted = str(self.counters.currentData())
-        self._show_column()
-
+    @Slot()
     def _show_column(self) -> None:
-        self.files.show_counter(str(self.counters.currentData()))
-        self.editing.show_counter(str(self.counters.currentData()))
+        if not self._kernels:
+            return
+        self.counters.select(self._controller.counter)
+        self.files.show_counter(self.counters.counter)
+        self.editing.show_counter(self.counters.counter)
 
     @Slot()
     def _show_line(self) -> None:

@@ -9,11 +9,12 @@ from typing import Any
 
 from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QFrame, QPushButton, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from app.base.numbers import count
 from app.base.theme import colours_of
 from app.views.boxes import in_column
+from app.views.explained import ExplainedBrowser
 from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 
@@ -38,7 +39,7 @@ class ProfileView(QWidget):
             QPushButton(self.tr("Close profile"), self), "xray.profile.close", tip=self.tr("Compare with no profile")
         )
         self.text = named(
-            QTextBrowser(self), "xray.profile.text", title=self.tr("Simulated and profiled counts of each line")
+            ExplainedBrowser(self), "xray.profile.text", title=self.tr("Simulated and profiled counts of each line")
         )
         self.text.setOpenLinks(False)
         self.text.setFrameShape(QFrame.Shape.NoFrame)

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QUrl, Signal, Slot
-from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QWidget
 
 from app.base.nesting import bounded
 from app.models.xray.xray import KernelView
+from app.views.explained import ExplainedBrowser
 from app.views.labels import named
 from app.views.xray.text import MEND, SHIPPED, report
 from gpu_ops.own_kernels.mending import advice_on
 
 
-class ReportView(QTextBrowser):
+class ReportView(ExplainedBrowser):
     """Shows a report. `line_wanted(kernel, file, line)`: the user wants to see that line, of the kernel and its file by
     their numbers; `example_wanted(example)`: the line of a shipped kernel that does it right."""
 

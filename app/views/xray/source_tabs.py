@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtWidgets import QTabBar, QWidget
 
 from app.base.numbers import percent
+from app.base.terms import counter_help, counter_name
+from app.base.tips import tip_text
 from app.models.xray.xray import SETS, FileView, KernelView
 from app.views.boxes import in_column
 from app.views.labels import named
-from app.views.parts import ElidedLabel
+from app.views.parts import Combo, ElidedLabel
 from app.views.xray.source_view import SourceView
 
 MARGIN = 2
@@ -117,3 +121,27 @@ class SourceTabs(QWidget):
         if self.source.toPlainText() == self.file.source:  # not while the text changes
             self._lines[self.file.file] = line
             self.line_changed.emit()
+
+
+class CounterCombo(Combo):
+    """Lists counters by their names, with what each means as its tip."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.set_letters(8)
+
+    @property
+    def counter(self) -> str:
+        """The id of the selected counter."""
+        return str(self.currentData())
+
+    def offer(self, ids: Sequence[str]) -> None:
+        """List these counters."""
+        self.clear()
+        for place, id in enumerate(ids):
+            self.addItem(counter_name(id), id)
+            self.setItemData(place, tip_text(counter_help(id)), Qt.ItemDataRole.ToolTipRole)
+
+    def select(self, id: str) -> None:
+        """Select this counter if it is listed, else the first one."""
+        self.setCurrentIndex(max(self.findData(id), 0))

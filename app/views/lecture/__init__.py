@@ -1,0 +1,1 @@
+"""Lectures: the scenes on the projector, and the notes of the lecturer."""

@@ -1,0 +1,1 @@
+"""The start page, and hints that say what to do next."""
