@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gpu_ops.devices.sim.block_run.accesses import Access, Accesses
-from gpu_ops.devices.sim.block_run.run import Meeting, SharedArray, Statement
+from gpu_ops.devices.sim.block_run.run import BlockArray, Meeting, Statement
 from gpu_ops.devices.sim.lanes import WARP
 
 MOST = 20
@@ -23,7 +23,7 @@ def find_meetings(
     at: Sequence[int],
     opens: Sequence[int],
     statements: Sequence[Statement],
-    arrays: Sequence[SharedArray],
+    arrays: Sequence[BlockArray],
 ) -> tuple[Meeting, ...]:
     """The first meeting at each pair of lines. `at` is the statement of each step; at the steps `opens` a barrier of
     the block opens."""
@@ -58,7 +58,7 @@ def _touched(access: Access) -> Iterator[tuple[int, int]]:
     return iter(dict.fromkeys(zip(warps.tolist(), first.tolist(), strict=True)))
 
 
-def _place(access: Access, byte: int, arrays: Sequence[SharedArray]) -> str:
+def _place(access: Access, byte: int, arrays: Sequence[BlockArray]) -> str:
     """A place in words."""
     if access.space == "global":
         return f"byte {byte} of {access.name}"

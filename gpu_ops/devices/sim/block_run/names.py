@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
-from gpu_ops.devices.sim.block_run.run import Register, SharedArray
+from gpu_ops.devices.sim.block_run.run import BlockArray, Register
 from gpu_ops.devices.sim.block_run.statements import line_in
 from gpu_ops.devices.sim.ptx.flow import Block, registers_of, results
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel
@@ -44,14 +44,14 @@ def name_registers(loaded: LoadedKernel, file: str, text: str) -> tuple[Register
     return tuple(registers)
 
 
-def name_arrays(loaded: LoadedKernel, memory: SharedMemory, text: str) -> tuple[SharedArray, ...]:
+def name_arrays(loaded: LoadedKernel, memory: SharedMemory, text: str) -> tuple[BlockArray, ...]:
     """The arrays in shared memory. Their type is the one that the kernel's `text` declares; of a type that it defines
     itself, that of the kernel's accesses."""
     types = dict((name, TYPES[kind]) for kind, name in _SHARED.findall(text) if kind in TYPES)
     ops = {line.op[-1] for code in loaded.code.blocks for line in code.block.lines if "shared" in line.op}
     usual = "<f4" if "f32" in ops else "<f8" if "f64" in ops else "<i4"
     fitting = [(n, first, min(last, memory.nbytes)) for n, first, last in memory.names if first < memory.nbytes]
-    return tuple(SharedArray(*one, types.get(one[0], usual)) for one in fitting)
+    return tuple(BlockArray(*one, types.get(one[0], usual)) for one in fitting)
 
 
 class _Known:

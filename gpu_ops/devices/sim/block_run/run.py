@@ -34,7 +34,7 @@ class Register(NamedTuple):
     lines: tuple[int, ...]
 
 
-class SharedArray(NamedTuple):
+class BlockArray(NamedTuple):
     """An array in shared memory: its bytes from `first` to before `last`, and NumPy's type of its elements."""
 
     name: str
@@ -83,7 +83,7 @@ class BlockRun:
     place: tuple[int, int, int]
     statements: tuple[Statement, ...]
     names: tuple[Register, ...]
-    arrays: tuple[SharedArray, ...]
+    arrays: tuple[BlockArray, ...]
     at: Array
     masks: Array
     waited: Array
