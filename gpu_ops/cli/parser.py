@@ -27,7 +27,7 @@ from gpu_ops.cli import (
 )
 from gpu_ops.cli.kernel import predict
 from gpu_ops.cli.kernel.listing import add_show
-from gpu_ops.cli.learning import exercises, explain, lectures, lessons
+from gpu_ops.cli.learning import add_learning
 from gpu_ops.cli.limits import add_limits
 from gpu_ops.cli.own import check as own_check
 from gpu_ops.cli.own import xray as own_xray
@@ -64,10 +64,7 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     _add_xray(commands, _named_filters(argv), own_xray.is_own(list(argv)))
     _add_predict(commands, _named_filters(argv))
     own_check.add_check(commands)
-    lessons.add_lesson(commands)
-    exercises.add_exercise(commands)
-    lectures.add_lecture(commands)
-    explain.add_explain(commands)
+    add_learning(commands)
     moving = FILTERS.named(FAMILY)
     _add_timeline(commands, _named_filters(argv, moving))
     _add_transfers(commands, moving)

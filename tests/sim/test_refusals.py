@@ -149,7 +149,10 @@ BAD_LAUNCHES: dict[str, tuple[dict[str, Any], str]] = {
     "a grid too tall": ({"grid": (1, 65536, 1)}, "a grid of 1 x 65536 x 1 blocks"),
     "too much shared memory": ({"shared_bytes": 300_000}, "300000 bytes of shared memory"),
     "no such kernel": ({"kernel": "missing"}, r'has no kernel "missing" \(found: .*comparisons'),
-    "no such constant": ({"constants": {"weights": np.zeros(3)}}, "no __constant__ weights"),
+    "no such constant": (
+        {"constants": {"weights": np.zeros(3)}},
+        "no __constant__ or __device__ variable weights that",
+    ),
     "a syntax error": (
         {"text": 'extern "C" __global__ void k(int* a) {\n  a[0] = 1\n}'},
         r"kernel.cu:3:\d+: error: expected a",

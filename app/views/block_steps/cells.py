@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPalette, QPen
-from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import TEXT_CONTRAST, colours_of, contrast, mix
+from app.base.tips import show_tip
 from app.models.xray.block_reader import BlockReader
 
 SERIES = 7
@@ -108,6 +109,6 @@ class CellsView(QWidget):
     def event(self, event: QEvent) -> bool:
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             text = self.tip(QPointF(event.pos())) if self.reader is not None else ""
-            QToolTip.showText(event.globalPos(), text, self)
+            show_tip(event.globalPos(), text, self)
             return True
         return super().event(event)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QComboBox, QLabel, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.models.xray.block_outputs import Written
 from app.models.xray.block_reader import BlockReader
 from app.views.block_steps.output_view import OutputView
 from app.views.boxes import in_column, in_row
 from app.views.labels import named, sentence_label
+from app.views.parts import Combo
 from gpu_ops.devices.sim.block_run.compared import BlockSteps, different_cells
 from gpu_ops.devices.sim.block_run.run import BlockRun, Buffer
 
@@ -18,7 +19,7 @@ class OutputPage(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.arrays = named(QComboBox(self), "block.array", title=self.tr("Array that the block writes"))
+        self.arrays = named(Combo(self), "block.array", title=self.tr("Array that the block writes"))
         self.nothing = QLabel(self.tr("The block writes no array."), self)
         self.heads = [sentence_label(f"block.head.{name}", self) for name in ("now", "other")]
         self.views = [OutputView(f"block.output.{name}", self) for name in ("now", "other")]

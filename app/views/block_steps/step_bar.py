@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QSlider, QToolButton, QWidget
 
 from app.base.nesting import bounded
 from app.base.numbers import count
+from app.base.tips import set_tip
 from app.models.xray.block_reader import BlockReader, Goal
 from app.views.boxes import in_column, in_row
 from app.views.flow import FlowLayout
@@ -74,7 +75,7 @@ class StepBar(QWidget):
         ):
             button = named(QToolButton(pair), f"block.{jump.goal}.{'back' if back else 'onward'}", tip, "")
             button.setText(text)
-            button.setToolTip(f"{tip} ({QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)})")
+            set_tip(button, f"{tip} ({QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)})")
             act = partial(self.jump, jump.goal, back)
             button.clicked.connect(lambda _=False, act=act: act())
             shortcut = QShortcut(QKeySequence(keys), self.parentWidget() or self)
