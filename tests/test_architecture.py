@@ -197,6 +197,7 @@ ALONE = {
     "gpu_ops/batch/build_hook.py": "hatchling loads it by its path",
     "gpu_ops/own_kernels/pytest_plugin.py": "pytest loads it by its entry point",
     "gpu_ops/devices/cuda/activity.py": "it calls CUPTI, where that is installed",
+    "gpu_ops/cli/learning/explain.py": "it is a command",
     "gpu_ops/cli/result_tables.py": "it is a command, which is imported when it runs",
     "gpu_ops/engine/statistics_numba.py": "it loads Numba, when large outputs need it",
 }

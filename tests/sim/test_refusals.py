@@ -151,7 +151,7 @@ BAD_LAUNCHES: dict[str, tuple[dict[str, Any], str]] = {
     "no such kernel": ({"kernel": "missing"}, r'has no kernel "missing" \(found: .*comparisons'),
     "no such constant": (
         {"constants": {"weights": np.zeros(3)}},
-        "no __constant__ or __device__ variable weights that",
+        "no __constant__ or __device__ variable weights",
     ),
     "a syntax error": (
         {"text": 'extern "C" __global__ void k(int* a) {\n  a[0] = 1\n}'},
