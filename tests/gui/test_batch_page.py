@@ -88,6 +88,15 @@ def ended(code: int, text: str = "") -> BatchEvent:
     return BatchEvent("ended", Pace(1, 4, 0.0, None), text=text, code=code)
 
 
+def test_no_batch_begins_with_a_simulated_gpu_unasked(window) -> None:
+    session = window.controller.session
+    session.set_devices(("sim",))
+    session.set_picks(("scipy", "naive"))
+    page = page_of(window)
+    assert page.form.variant.currentData() == "scipy"
+    assert page.form.variant.findData("naive") > 0, "it can be chosen"
+
+
 def test_a_folder_is_run_by_clicks_and_resumed(qtbot, window, folder) -> None:
     window.controller.session.set_params({"window": 5})
     page = page_of(window, lambda spec: Run(spec))

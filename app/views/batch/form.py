@@ -16,6 +16,7 @@ from app.models.experiment.session import Session
 from app.views.boxes import in_row
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo, TickBox
+from gpu_ops.device_names import is_simulated
 from gpu_ops.types import REFERENCE
 
 PLACE_WORDS = {
@@ -117,10 +118,12 @@ class BatchForm(QWidget):
 
     @Slot()
     def show_session(self) -> None:
-        """Offer the ticked variants and the formats of the present filter; a choice that is still there stays."""
+        """Offer the ticked variants and the formats of the present filter; a choice that is still there stays. The
+        first one is no kernel on a simulated GPU, which takes seconds for each file."""
         session, kept = self._session, self.variant.currentData()
         ids = offered_variants(session)
-        last = next((id for id in reversed(ids) if id != REFERENCE), "")
+        quick = [id for id in ids if id != REFERENCE and not is_simulated(session.shown.device_of(id))]
+        last = quick[-1] if quick else ""
         chosen = kept if kept in ids or kept == "" else last
         titles = {id: session.filter.variant(id).title for id in ids}
         _fill(self.variant, {"": self.tr("the fastest that takes each file"), **titles}, chosen)
