@@ -202,7 +202,7 @@ class Spread:
             return
         task, is_alone = self._running.pop(future)
         if future.status == "finished":
-            yield from self._finish(task, future.result())
+            yield from self._finish(task, _result_of(future, self._watch))
         elif future.status == "error" and _is_lost(future):
             yield from self._lose(task, is_alone)
         elif future.status == "error":
@@ -250,7 +250,7 @@ def on_workers(workers: Workers, ahead: int) -> Executor[Any, Any]:
                 while not _has_ended(future):
                     watch.check()
                 if not _is_lost(future):
-                    return future.result()
+                    return _result_of(future, watch)
                 future = client.submit(work, part, pure=False) if trial < TRIALS - 1 else None
             raise KernelError(f"{TRIALS} workers died in the same part of it; look at the memory that it needs")
 
@@ -275,6 +275,17 @@ def _has_ended(future: Any) -> bool:
         future.exception(timeout=WAIT_S)
         return True
     return False
+
+
+def _result_of(future: Any, watch: _Watch) -> Any:
+    """The result of a task that has ended, or its error. Raises DeviceError where the scheduler goes away while the
+    result travels."""
+    from distributed.comm import CommClosedError
+
+    try:
+        return future.result()
+    except CommClosedError:
+        watch.gone()
 
 
 def _is_lost(future: Any) -> bool:

@@ -247,6 +247,17 @@ def test_a_scheduler_that_is_gone_is_a_sentence() -> None:
         spread(client, planned(30), 30)
 
 
+def test_a_scheduler_that_goes_while_a_result_travels_is_the_same_sentence() -> None:
+    class Leaving:
+        def result(self) -> None:
+            raise distributed.comm.CommClosedError("the connection was reset")
+
+    client = Client(2, scheduler=type("", (), {"address": "tcp://far:1"})())
+    watch = spreading._Watch(Workers(client, 2, Trial(SPEC, ""), {}, ("cpu",)))
+    with pytest.raises(DeviceError, match=r"tcp://far:1 is gone; .* start again with --resume"):
+        spreading._result_of(Leaving(), watch)
+
+
 # The plan
 
 

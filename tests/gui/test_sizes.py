@@ -228,6 +228,9 @@ def anything(stage: Stage, chance: random.Random) -> None:
     part = chance.choice(parts)
     places = [QPoint(chance.randrange(part.width()), chance.randrange(part.height())) for _ in range(2)]
     doing = chance.choice(("action", "size", "output", "drag", "key", "panel"))
+    closing = QTimer()  # a button whose menu opens at once waits for its end
+    closing.timeout.connect(close_popups)
+    closing.start(20)
     if doing == "action":
         named = {name: a for name, a in window.actions_by_id.items() if not any(word in name for word in UNATTENDED)}
         chance.choice([action for action in named.values() if action.isEnabled()]).trigger()
@@ -236,19 +239,16 @@ def anything(stage: Stage, chance: random.Random) -> None:
     elif doing == "output":
         window.controller.session.set_output(chance.choice(window.controller.session.filter.outputs).id)
     elif doing == "drag":
-        closing = QTimer()  # a button whose menu opens at once waits for its end
-        closing.timeout.connect(close_popups)
-        closing.start(20)
         QTest.mousePress(part, Qt.MouseButton.LeftButton, pos=places[0])
         QTest.mouseMove(part, places[1])
         QTest.mouseRelease(part, Qt.MouseButton.LeftButton, pos=places[1])
-        closing.stop()
     elif doing == "key":
         keys = (Qt.Key.Key_Tab, Qt.Key.Key_Space, Qt.Key.Key_Down, Qt.Key.Key_Plus, Qt.Key.Key_F, Qt.Key.Key_Escape)
         QTest.keyClick(app.focusWidget() or window, chance.choice(keys))
     else:
         dock = chance.choice(window.findChildren(QDockWidget))
         chance.choice((lambda: dock.setFloating(not dock.isFloating()), lambda: dock.setVisible(dock.isHidden())))()
+    closing.stop()
     close_popups()
 
 

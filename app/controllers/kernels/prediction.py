@@ -155,7 +155,9 @@ class PredictionController(AfterXRay):
 
     def _query(self) -> Query | None:
         session, xray = self._session, self._xray
-        if session.input is None or not xray.variant:
+        known = {variant.id for variant in session.filter.all_variants}
+        # While the filter changes, the X-ray still has variants of the one before.
+        if session.input is None or not {xray.variant, xray.against or xray.variant} <= known:
             return None
         picks = [replace(session.shown.pick(xray.variant), edits=dict(xray.edits))]
         if xray.against:
