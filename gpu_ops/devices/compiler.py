@@ -265,7 +265,7 @@ def _in_words(diagnostic: Diagnostic, host: Sequence[str]) -> Diagnostic:
     if (match := _UNDEFINED.match(text)) and match[1] in host:
         text += "; the file declares it for the host alone: write __device__ before its declaration"
     elif _UNMARKED.match(text):
-        text = "code of the host within code of the device: write __device__ before this declaration"
+        text = "this declaration is for the host alone: write __device__ before it"
     return replace(diagnostic, text=text)
 
 

@@ -66,7 +66,8 @@ def without_host_code(texts: Mapping[str, str], wanted: Iterable[str] = ()) -> t
     """Files in which blanks replace the declarations of the host, so that lines and columns stay, and the names of
     those: functions and variables without __device__ and the like, and types and constants that no code of the device
     uses. `wanted` are texts with names that are used besides. A file that cannot be divided so is left as it is: the
-    compiler says where its fault is."""
+    compiler says where its fault is. So are variables where no function is for the host: nothing could use them, and
+    what looks like one may be a slip of the keyboard."""
     macros: dict[str, set[str]] = defaultdict(set)
     found: dict[str, list[Declaration]] = {}
     for name, text in texts.items():
@@ -88,6 +89,8 @@ def without_host_code(texts: Mapping[str, str], wanted: Iterable[str] = ()) -> t
         checks = _checks(everything, kept)
         kept |= {id(d) for d in checks}
         used = used.union(*(d.words for d in checks))
+    if not any(_calls(d.head) and id(d) not in kept for d in everything):
+        kept |= {id(d) for d in everything if not d.by_use and d.head[0] != "using"}
     dropped = {
         name: [part for d in own for part in (_host_members(d, marks) if id(d) in kept else [d])]
         for name, own in found.items()

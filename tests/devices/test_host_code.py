@@ -86,9 +86,14 @@ def test_a_whole_program_compiles_as_its_kernel() -> None:
         ),
         (
             "int n = 3;\n__global__ void k(float* y) { y[0] = n; }",
+            "own.cu:1:5: error: this declaration is for the host alone: write __device__ before it",
+        ),
+        (
+            "int n = 3;\n__global__ void k(float* y) { y[0] = n; }\nint main() { return n; }",
             'own.cu:2:38: error: identifier "n" is undefined; the file declares it for the host alone: write '
             "__device__ before its declaration",
         ),
+        ("int int n;\n__global__ void k(float* y) { y[0] = 1; }", "own.cu:1:5: error: invalid combination of type"),
         ("__global__ void k(float* y) { y[0] = m; }", 'own.cu:1:38: error: identifier "m" is undefined'),
         ("int main() { return 0; \n__global__ void k(float* y) { y[0] = 1; }", "own.cu:"),
         ("__global__ void k(float* y) { y[0] = 1; } }\nint main() {}", "own.cu:1:43: error: expected a declaration"),
