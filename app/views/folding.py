@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize
+from PySide6.QtCore import QEvent, QSize, QTimer
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QWidget
 
@@ -36,7 +36,11 @@ class Folding(QWidget):
         both = sum(row.minimumSize().width() for row in (self.one, self.two)) + self._rows.spacing() + self.wanted
         wide = both <= self.contentsRect().width() - 2 * self._rows.contentsMargins().left()
         directions = QBoxLayout.Direction
-        self._rows.setDirection(directions.LeftToRight if wide else directions.TopToBottom)
+        direction = directions.LeftToRight if wide else directions.TopToBottom
+        if direction != self._rows.direction():
+            self._rows.setDirection(direction)
+            # A layout that resizes the rows now may finish with the height that they had before.
+            QTimer.singleShot(0, self.updateGeometry)
 
     @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
