@@ -153,8 +153,8 @@ def test_registers_of_many_branches_take_fewer_blocks_at_once(monkeypatch: pytes
     total = " + ".join(f"v{n}" for n in range(60))
     head = 'extern "C" __global__ void branches(int* out, const int* a, int n) { const int t = threadIdx.x;\n'
     case = _case("branches", f"{head}{many}    out[t & 31] = {total}; }}", blocks=64)
-    usual, seen = launches._blocks_per_batch, []
-    monkeypatch.setattr(launches, "_blocks_per_batch", lambda *given: seen.append(usual(*given)) or seen[-1])
+    usual, seen = launches.blocks_per_batch, []
+    monkeypatch.setattr(launches, "blocks_per_batch", lambda *given: seen.append(usual(*given)) or seen[-1])
     monkeypatch.setattr(launches, "REGISTER_BYTES", 8 * 64 * 60 * 4)
     launch(case)
     assert seen and seen[0] <= 4

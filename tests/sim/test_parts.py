@@ -273,12 +273,18 @@ def test_names_and_sizes() -> None:
 
 
 def test_blocks_of_loops_that_watch_memory_are_those_that_lead_back_to_a_watching_one() -> None:
-    random, atom = np.random.default_rng(3), Instruction(("atom",), (), Place("", 0))
+    random, read = np.random.default_rng(3), Reg("%r1")
+    atom = Instruction(("atom", "add", "u32"), (read, Mem(Reg("%rd1"), 0), Imm(1, "u32")), Place("", 0))
+    use = Instruction(("mov", "u32"), (Reg("%r2"), read), Place("", 0))
     loops = 0
     for _ in range(300):
         count = int(random.integers(1, 12))
         blocks = [
-            Block(n, [atom] if random.random() < 0.25 else [], targets=tuple(map(int, random.integers(0, count, end))))
+            Block(
+                n,
+                [atom, use] if random.random() < 0.25 else [],
+                targets=tuple(map(int, random.integers(0, count, end))),
+            )
             for n, end in enumerate(random.integers(0, 3, count))
         ]
         leads = np.zeros((count, count), np.bool_)
@@ -291,3 +297,5 @@ def test_blocks_of_loops_that_watch_memory_are_those_that_lead_back_to_a_watchin
         assert spin_blocks(blocks) == expected
         loops += bool(expected)
     assert 50 < loops < 300
+    for lines, waits in (([atom, use], True), ([atom], False)):
+        assert bool(spin_blocks([Block(0, lines, targets=(0,))])) == waits, "whose result nobody reads waits for none"
