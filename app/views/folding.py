@@ -19,6 +19,9 @@ class Folding(QWidget):
         self._rows = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._rows.addLayout(self.one, int(wider == 0))
         self._rows.addLayout(self.two, int(wider == 1))
+        # A layout that resizes the rows while they fold may finish with the height that they had before.
+        self._later = QTimer(self, singleShot=True, interval=0)
+        self._later.timeout.connect(self.updateGeometry)
 
     def set_space(self, margins: tuple[int, int, int, int], between: int) -> None:
         """Pixels left, above, right and below of the rows, and between the controls."""
@@ -39,8 +42,7 @@ class Folding(QWidget):
         direction = directions.LeftToRight if wide else directions.TopToBottom
         if direction != self._rows.direction():
             self._rows.setDirection(direction)
-            # A layout that resizes the rows now may finish with the height that they had before.
-            QTimer.singleShot(0, self.updateGeometry)
+            self._later.start()
 
     @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
