@@ -54,10 +54,20 @@ def facts(title: str, known: Mapping[str, object], picture: str = "") -> str:
     return f"<div><b>{_text(title)}</b><table>{rows}</table>{picture}</div>"
 
 
-def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A table with headings; if there are many rows, the first ones and the number of the others."""
-    cells = [f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows[:MOST_ROWS]]
-    more = f"<p>{len(rows) - MOST_ROWS} more rows</p>" if len(rows) > MOST_ROWS else ""
+def page(title: str, about: str, *parts: str) -> str:
+    """A whole page: a title and a paragraph, which are escaped, and parts in HTML."""
+    style = (
+        "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
+        "td,th{border:1px solid #bbb;padding:4px 8px;text-align:left;vertical-align:top}"
+    )
+    head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{style}</style>'
+    return f"{head}<h1>{escape(title)}</h1><p>{escape(about)}</p>{''.join(parts)}</html>"
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]], most: int = MOST_ROWS) -> str:
+    """A table with headings; if there are more than `most` rows, the first ones and the number of the others."""
+    cells = [f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows[:most]]
+    more = f"<p>{len(rows) - most} more rows</p>" if len(rows) > most else ""
     head = "".join(f"<th>{_text(heading)}</th>" for heading in headings)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table>{more}"
 

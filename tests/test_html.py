@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 import gpu_ops as ks
-from gpu_ops.html import MOST_ROWS
+from gpu_ops.html import MOST_ROWS, page, table
 from gpu_ops.types import Experiment, Facts, Input, Run
 
 EVIL = "<script>alert(1)</script>\x1b[2J & co."
@@ -104,3 +104,9 @@ def test_a_report_is_a_table_with_a_row_for_each_pick() -> None:
     assert [row[1] for row in rows] == ["variant", "serial", "scipy"] and [row[-1] for row in rows[1:]] == ["right"] * 2
     many = replace(report, rows=report.rows * MOST_ROWS)
     assert f"{MOST_ROWS} more rows" in text(many)
+
+
+def test_a_page_has_all_rows_and_no_markup_of_others() -> None:
+    rows = [[k] for k in range(300)]
+    assert "100 more rows" in table(("n",), rows) and "more rows" not in table(("n",), rows, 300)
+    assert "<i>" not in page("<i>", "<i>") and page("a", "b", "<p>c</p>").endswith("<p>b</p><p>c</p></html>")

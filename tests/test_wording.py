@@ -27,7 +27,7 @@ COUNTED = (
 PRIVATE = {
     r"\bmarch\w*": "row streaming, ring buffer",
     r"\btold from\b": "distinguished from",
-    r"\b(?:is|are) told to\b": "the message says that",
+    r"\b(?:is|are|was|were|been) told\b|\btold (?:of|about|at|in)\b": "say, report, receive, notify",
     r"\bthere and back\b|\bway back\b|\btransformed back\b": "forward and inverse",
     r"\blone\b|\bwarps? (?:that are )?alone\b": "independent warp",
     r"\bmade twice\b": "recomputed",

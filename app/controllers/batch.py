@@ -151,7 +151,7 @@ class BatchController(QObject):
             return
         self.table.take(events)
         self.pace, self.dashboard = events[-1].pace, events[-1].dashboard or self.dashboard
-        self.said = next((e.text for e in reversed(events) if e.what == "told"), self.said)
+        self.said = next((e.text for e in reversed(events) if e.what == "message"), self.said)
         if events[-1].what == "ended":
             self._end(events[-1])
         self.changed.emit()

@@ -15,7 +15,7 @@ from gpu_ops.errors import BAD_INPUT, FINE, STOPPED, KernelscopeError
 from gpu_ops.processes import check_guard
 
 NOTHING: Mapping[str, Any] = {}
-What = Literal["planned", "told", "started", "within", "done", "failed", "ended"]
+What = Literal["planned", "message", "started", "within", "done", "failed", "ended"]
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ class BatchRun:
     def _run(self) -> None:
         code, text = BAD_INPUT, ""
         try:
-            batch = Batch(self._spec, lambda sentence: self._put("told", text=sentence))
+            batch = Batch(self._spec, lambda sentence: self._put("message", text=sentence))
             self._batch.append(batch)
             batch.begun = lambda item: self._put("started", _named(item))
             batch.within = lambda item, done, count: self._put("within", _named(item) | {"done": done, "count": count})
             self._put("planned")
             for done in batch.run(self._stop.is_set):
                 for sentence in done.said:
-                    self._put("told", text=sentence)
+                    self._put("message", text=sentence)
                 self._put("done" if done.row["status"] in DONE else "failed", done.row)
             code = batch.exit_code if batch.complete else STOPPED
         except KernelscopeError as error:

@@ -28,7 +28,7 @@ from gpu_ops.output_kinds import OUTPUT_KINDS
 
 CHECKS = ("full", "sample", "off")
 NONE = (("gpus", None), ("scheduler", None))
-TOLD_S = 5.0
+PRINT_S = 5.0
 """Seconds between two lines about the progress of many files."""
 TABLE = 1000
 """Files of which the final table has all; of more it has those without a right result."""
@@ -86,7 +86,7 @@ def check_use(args: argparse.Namespace) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the filter on every file and return the exit code."""
     began, batch = time.perf_counter(), Batch(_spec(args), streams.say)
-    count, told = len(batch.files), began
+    count, printed = len(batch.files), began
     batch.within = _Within(args.frames == "all")
     try:
         with _stoppable() as stop, closing(batch.run(stop.is_set)) as done:
@@ -97,8 +97,8 @@ def run(args: argparse.Namespace) -> int:
                 if not row.get("skipped"):
                     verdict = f"{row['status']}, {seconds(row['seconds'])}, {row['sentence'] or plain(row['output'])}"
                 streams.say(f"{place}/{count} {plain(row['file'], 60)}: {verdict}")
-                if (now := time.perf_counter()) - told > TOLD_S:
-                    told = now
+                if (now := time.perf_counter()) - printed > PRINT_S:
+                    printed = now
                     streams.say(pace_words(batch.pace))
     except KeyboardInterrupt:
         pass  # the report has the finished files
@@ -110,14 +110,14 @@ def run(args: argparse.Namespace) -> int:
 
 
 class _Within:
-    """Says every TOLD_S how far a file is that is processed in frames or bands."""
+    """Says every PRINT_S how far a file is that is processed in frames or bands."""
 
     def __init__(self, frames: bool) -> None:
-        self._what, self._again = "frame" if frames else "band", time.perf_counter() + TOLD_S
+        self._what, self._again = "frame" if frames else "band", time.perf_counter() + PRINT_S
 
     def __call__(self, item: Item, done: int, count: int) -> None:
         if (now := time.perf_counter()) > self._again:
-            self._again = now + TOLD_S
+            self._again = now + PRINT_S
             streams.say(f"{plain(str(item.file), 60)}: {done:,} of {counted(count, self._what)}")
 
 

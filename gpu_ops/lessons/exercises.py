@@ -161,5 +161,5 @@ def differs(claimed: Verdict, counted: Verdict) -> str:
     if claimed.hash != counted.hash:
         return "checked by another version or for another exercise"
     if claimed.status != counted.status:
-        return f"says {claimed.status}"
+        return f"says {plain(claimed.status, 20)}"
     return "says other counters" if claimed.counters != counted.counters else ""

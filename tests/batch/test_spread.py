@@ -351,7 +351,7 @@ def test_workers_that_are_stopped_end_what_they_have_and_begin_no_more(workers: 
         assert done.code == 0, done
         ended.append(item.name)
     assert 0 < len(ended) < 40
-    assert sorted(p.stem for p in Path("out").iterdir()) == sorted(ended), "each result that is there is told"
+    assert sorted(p.stem for p in Path("out").iterdir()) == sorted(ended), "the report has each result that is there"
 
 
 @pytest.mark.parametrize("scheduler", ["nonsense", "tcp://host", "host:port", "tcp://a b:1"])

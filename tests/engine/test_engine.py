@@ -1,4 +1,4 @@
-"""The engine's process: it answers, stops when told, and whatever kills it every job is answered and the next works."""
+"""The engine's process: it answers, stops on request, and whatever kills it, each job is answered, the next works."""
 
 from __future__ import annotations
 

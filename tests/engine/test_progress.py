@@ -1,4 +1,4 @@
-"""Long work says how far it is and can be stopped; what cannot be asked is told from what hangs."""
+"""Long work says how far it is and can be stopped; what cannot be asked is distinguished from what hangs."""
 
 from __future__ import annotations
 

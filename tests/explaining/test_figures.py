@@ -138,7 +138,7 @@ def test_times_are_shared_out_among_points_and_stages_in_clocks() -> None:
     assert by_variant["radix4"] == pytest.approx({4: whole / 5}) and set(by_variant) == {"padded", "radix4"}
     for lacks in ({"multiprocessors": 0}, {"sm_mhz": 0}, {"architecture": ""}):  # 0 as in a report without them
         without = drawn(RADIX, *rows, **lacks)
-        assert not without.measured and "cannot be told in clocks" in without.notes[0]
+        assert not without.measured and "cannot be given in clocks" in without.notes[0]
 
 
 def test_the_clock_of_a_gpu_at_work_counts() -> None:

@@ -1,4 +1,4 @@
-"""Launches that begin early: what the driver is told, and that a simulated GPU runs their kernels."""
+"""Launches that begin early: the attributes that the driver gets, and that a simulated GPU runs their kernels."""
 
 from __future__ import annotations
 

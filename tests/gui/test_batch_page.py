@@ -1,5 +1,5 @@
-"""Batches over a folder: a small one by clicks, and many files, faults and closing with a batch that is told what to
-say."""
+"""Batches over a folder: a small one by clicks, and many files, faults and closing with a batch whose events
+a test gives."""
 
 from __future__ import annotations
 
@@ -171,7 +171,7 @@ def test_workers_and_their_dashboard(qtbot, window, folder) -> None:
     told = page.batch._run
     assert told.spec.scheduler == "tcp://lab:8786" and told.spec.variant == "scipy" and page.dashboard.isHidden()
     told.given += [
-        BatchEvent("told", Pace(0, 4, 0.0, None), text="2 workers.", dashboard="http://lab/status"),
+        BatchEvent("message", Pace(0, 4, 0.0, None), text="2 workers.", dashboard="http://lab/status"),
         BatchEvent("started", Pace(0, 4, 0.0, None), {"name": "a", "file": "/x/a.png"}, dashboard="http://lab/status"),
     ]
     qtbot.waitUntil(lambda: not page.dashboard.isHidden())

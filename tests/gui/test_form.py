@@ -190,7 +190,7 @@ def test_a_moving_slider_is_throttled_and_its_last_value_kept(form, qtbot) -> No
     before = len(form.events)
     qtbot.mouseMove(slider, QPoint(start.x() + 10, start.y()))
     qtbot.mouseRelease(slider, Qt.MouseButton.LeftButton, pos=QPoint(start.x() + 10, start.y()))
-    assert len(form.events) == before + 1, "letting go is a commit, told at once"
+    assert len(form.events) == before + 1, "letting go is a commit, reported at once"
     assert form.events[-1]["window"] == form.editor("window").spin.value() != shown
 
 

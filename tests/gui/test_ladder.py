@@ -1,4 +1,4 @@
-"""The ladder: where things stand, what is told, and how it is used."""
+"""The ladder: positions, texts, and use."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from gpu_ops.report.rows import Row
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 FILE = "an experiment of last week, the one with the long name, " * 3 + "x" * 120 + ".png"
-SENTENCE = "What went wrong is told in a sentence that is rather long, as such sentences are. " * 8
+SENTENCE = "What went wrong is said in a sentence that is rather long, as such sentences are. " * 8
 SCREEN = (960, 600)
 
 

@@ -1,4 +1,4 @@
-"""Images: every bit depth and colour type arrives as it was stored, and damage is told before decoding."""
+"""Images: every bit depth and colour type arrives as it was stored, and damage is reported before decoding."""
 
 import io
 import os

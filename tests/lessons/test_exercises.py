@@ -134,6 +134,8 @@ def test_a_submission_is_counted_again(folder: Path, few_cases: None) -> None:
     assert differs(one.claimed, verdict) == ""
     assert differs(replace(one.claimed, counters={}), verdict) == "says other counters"
     assert differs(one.claimed, replace(verdict, status="wrong")) == "says right"
+    odd = replace(one.claimed, status="\x1b[31mright")  # type: ignore[arg-type]
+    assert "\x1b" not in differs(odd, verdict)
     assert "another version" in differs(one.claimed, replace(verdict, hash="0"))
 
 

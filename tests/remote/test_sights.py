@@ -254,7 +254,7 @@ def test_results_of_a_cancelled_run_do_not_travel(host: Host) -> None:
 def test_a_stopped_job_ends_at_once_and_what_it_told_is_kept(fake: Destination, open_window: Open) -> None:
     window = open_window(fake)
     client, input = window.talk.client, window.noise(64)
-    window.image(window.run(input))  # it has told about its machine
+    window.image(window.run(input))  # its machine is known by then
     request = window.request(input)
     with turn("cpu", lambda before: None):  # it waits there for its turn
         client.submit(request)

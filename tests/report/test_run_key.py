@@ -1,4 +1,4 @@
-"""What a run is known by: equal however it is told, and different wherever something differs."""
+"""What a run is known by: equal however it is written, and different wherever something differs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Outputs of any kind: what may be one, how two are compared, what is told of one, and what breaks its declaration."""
+"""Outputs of any kind: what may be one, how two are compared, what is said of one, and what breaks its declaration."""
 
 from __future__ import annotations
 

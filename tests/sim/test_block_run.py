@@ -144,7 +144,7 @@ def test_a_block_leaves_what_a_whole_launch_leaves(ordered: BlockRun) -> None:
     assert (values[written].astype(np.uint32).view(np.float32) == whole[90:]).all()
 
 
-# What is told
+# Findings and limits
 
 
 def test_lanes_wait_at_a_barrier_until_all_warps_are_there(ordered: BlockRun) -> None:

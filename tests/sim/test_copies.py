@@ -1,4 +1,4 @@
-"""cp.async on the simulated GPU: a copy lands when its thread waits for it, and who reads before is told."""
+"""cp.async on the simulated GPU: a copy lands when its thread waits for it, and an earlier read is a finding."""
 
 from __future__ import annotations
 

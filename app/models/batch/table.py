@@ -73,7 +73,7 @@ class BatchTable(QAbstractTableModel):
         self.endResetModel()
 
     def take(self, events: Iterable[BatchEvent]) -> None:
-        """Take in what has happened to files; the views are told once about all of it."""
+        """Take in what has happened to files; the views are notified once about all of it."""
         self._put({row.file: row for event in events if (row := _row_of(event)) is not None})
 
     def leave(self) -> None:

@@ -129,8 +129,8 @@ class TrafficBar(QWidget):
         self.state.setText(self._state())
         words = ""
         if recorded is not None and controller.place:
-            told = recorded.of(controller.variant) or recorded.variants[0]
-            words = footprint_text(told, controller.place)
+            shown = recorded.of(controller.variant) or recorded.variants[0]
+            words = footprint_text(shown, controller.place)
         elif recorded is not None and spatial == 1:
             words = self.tr("Click a sample in a row of colours to see what made it.")
         elif recorded is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.counters import counter_name
 from gpu_ops.errors import FINE, WRONG, InputError, ParamError, counted, plain, shortened
-from gpu_ops.html import table
+from gpu_ops.html import page, table
 from gpu_ops.io import replacing
 from gpu_ops.lessons.exercises import (
     SUBMISSIONS,
@@ -30,10 +29,6 @@ from gpu_ops.lessons.exercises import (
 from gpu_ops.own_kernels.checking import COMPARED, Verdict, check_files
 from gpu_ops.version import __version__
 
-STYLE = (
-    "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
-    "td,th{border:1px solid #bbb;padding:4px 8px;text-align:left;vertical-align:top}"
-)
 ORDER = ("right", "wrong", "failed")
 
 
@@ -102,7 +97,7 @@ def _check(args: argparse.Namespace) -> int:
     wrong = sum(row["status"] != "right" for row in rows)
     if not quiet:
         print(align(_table(rows), frozenset(range(2, 2 + len(COMPARED)))))
-        print(f"{len(rows) - wrong} of {len(rows)} right ({exercise.title})")
+        print(f"{len(rows) - wrong} of {len(rows)} right ({plain(exercise.title, 120)})")
     return WRONG if wrong else FINE
 
 
@@ -193,10 +188,8 @@ def _page(exercise: Exercise, rows: Sequence[Mapping[str, Any]]) -> str:
     heading, *lines = _table(rows)
     faults = [[row["student"], row["cases"], shortened(row["fault"])] for row in rows if row["fault"]]
     title = f"{exercise.title}: {counted(right, 'solution')} of {len(rows)} right"
-    parts = [table(tuple(heading), lines), table(("student", "cases", "first fault"), faults)]
-    about = (
-        f"Each kernel in place of {exercise.check.filter} {exercise.check.variant}, counted for each element of the "
-    )
-    about += f"result on a simulated GPU of {exercise.check.architecture}; conditions: {exercise.check.gate or 'none'}."
-    head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{STYLE}</style>'
-    return f"{head}<h1>{escape(title)}</h1><p>{escape(about)} Kernelscope {__version__}.</p>{''.join(parts)}</html>"
+    parts = [table(heading, lines, len(rows)), table(("student", "cases", "first fault"), faults, len(rows))]
+    check = exercise.check
+    about = f"Each kernel in place of {check.filter} {check.variant}, counted for each element of the result on a "
+    about += f"simulated GPU of {check.architecture}; conditions: {check.gate or 'none'}. Kernelscope {__version__}."
+    return page(title, about, *parts)

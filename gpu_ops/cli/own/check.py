@@ -7,7 +7,6 @@ import glob
 import json
 import sys
 from collections.abc import Sequence
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from gpu_ops.cli.tables import align
 from gpu_ops.counters import counter_name
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.errors import FINE, WRONG, InputError, plain
-from gpu_ops.html import table
+from gpu_ops.html import page, table
 from gpu_ops.io import replacing
 from gpu_ops.own_kernels.checking import (
     COMPARED,
@@ -34,10 +33,6 @@ from gpu_ops.own_kernels.gate import annotation
 from gpu_ops.own_kernels.kernel_process import MEBIBYTES, SECONDS
 from gpu_ops.own_kernels.sources import read_kernel
 
-STYLE = (
-    "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
-    "td,th{border:1px solid #bbb;padding:4px 8px;text-align:left;vertical-align:top}"
-)
 SIGNS = {"right": "right", "wrong": "WRONG", "failed": "FAILED"}
 
 
@@ -173,13 +168,13 @@ def _html(check: Check, verdicts: Sequence[Verdict]) -> str:
         [v.file, SIGNS[v.status], v.cases, v.text, "; ".join(f for f in v.findings if f != v.text)] for v in verdicts
     ]
     headings = ("per element of the result", *(counter_name(id) for id in COMPARED))
+    every = len(verdicts) + 1
     parts = [
-        table(("file", "verdict", "cases", "first fault", "other findings"), lines),
-        table(headings, _rows(verdicts)),
+        table(("file", "verdict", "cases", "first fault", "other findings"), lines, every),
+        table(headings, _rows(verdicts), every),
         table(("fault", "how to mend it", "a shipped kernel that does it right"), _advice(check, verdicts)),
     ]
-    head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title><style>{STYLE}</style>'
     about = f"Each file in place of the kernel of {check.variant}, on a simulated GPU of {check.architecture}"
     about += f", with the conditions {check.gate}" if check.gate else ""
     about += f"; at most {check.seconds:g} s and {check.mebibytes:g} MiB for a case. Kernelscope {__version__}."
-    return f"{head}<h1>{title}</h1><p>{escape(about)}</p>{''.join(parts)}</html>"
+    return page(title, about, *parts)

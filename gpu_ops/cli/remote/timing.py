@@ -20,7 +20,7 @@ from gpu_ops.types import Experiment
 
 
 class TimedThere:
-    """Another machine as the place where rows are measured. `found` is its provenance as far as it has told it."""
+    """Another machine as the place where rows are measured. `found` is its provenance as far as it is known."""
 
     def __init__(self, args: argparse.Namespace, talk: Talk) -> None:
         if any(map(is_simulated, args.device)):
@@ -81,5 +81,5 @@ class TimedThere:
                 talk.pool.release(shared.array.segment)
 
     def after(self, devices: Sequence[str]) -> dict[str, Any]:
-        """What has been told of its devices."""
+        """What is known about its devices."""
         return {}

@@ -33,7 +33,7 @@ class Counters:
     `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace. `pieces`
     are the requests of accesses that the machine code makes in another way than the PTX, by the PTX's line; a
     `footprint` gets the sectors of global memory that each touches; then `sass`, the machine code, says what the lines
-    of the PTX cost. An `observer` is told everything."""
+    of the PTX cost. An `observer` receives all events."""
 
     def __init__(
         self,

@@ -65,7 +65,7 @@ class Options:
     and this many in between, whose counts represent all: those of a large grid in little time, without a result.
     `costs` also counts what the time of a launch depends on: the distinct sectors that a block and a batch of blocks
     touch, the chains of dependent instructions, and, where it can be disassembled, the machine code's instructions.
-    `observers` are told everything that counted batches do; with `blocks` only those of a launch run."""
+    `observers` receive the events of counted batches; with `blocks` only those of a launch run."""
 
     checks: Extent = "full"
     counters: Extent = "off"

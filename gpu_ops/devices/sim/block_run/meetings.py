@@ -11,7 +11,7 @@ from gpu_ops.devices.sim.block_run.run import BlockArray, Meeting, Statement
 from gpu_ops.devices.sim.lanes import WARP
 
 MOST = 20
-"""The maximum number of pairs of lines that are told."""
+"""The maximum number of pairs of lines in a report."""
 HARMLESS = ({"reads"}, {"changes"})
 """Verbs of two accesses that may happen in any order."""
 WORD = 4

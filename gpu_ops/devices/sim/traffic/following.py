@@ -7,6 +7,7 @@ value comes from. What the numbers mean is up to the subclass; 0 is a value that
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ class Touch(NamedTuple):
     address: Array
 
 
-class Follower:
+class Follower(ABC):
     """The part that all ways to follow values share. Registers are arrays (lanes of the batch,) of numbers. They have
     the `numbers` of the kernel's code."""
 
@@ -215,25 +216,25 @@ class Follower:
 
     # What the numbers mean
 
+    @abstractmethod
     def load(self, touch: Touch, by: int, nbytes: int) -> Array:
         """The number of `nbytes` bytes at each address of an access, `by` bytes further on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def store(self, touch: Touch, by: int, nbytes: int, values: Array) -> None:
         """These values are now in memory there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def combined(self, line: Instruction, at: Array, sources: list[Array]) -> Array:
         """The number of an instruction's result."""
-        raise NotImplementedError
 
+    @abstractmethod
     def part(self, number: Array, by: int) -> Array:
         """The number of a part of a wide value, from byte `by` on."""
-        raise NotImplementedError
 
+    @abstractmethod
     def packed(self, parts: list[Array], size: int) -> Array:
         """The number of a wide value of `size` bytes made of parts of equal size, the lowest first."""
-        raise NotImplementedError
 
 
 def _parts(operand: Operand) -> tuple[Any, ...]:

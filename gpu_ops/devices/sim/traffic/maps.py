@@ -120,7 +120,7 @@ class TrafficMaps:
 class Copies(Follower):
     """Follows values that are copied from global to shared memory: a number is the address that a value was loaded
     from, the negative one if it has another number of bytes now, 0 if it was computed. `read(place, numbers, bytes)` is
-    told of every read of shared memory."""
+    called for every read of shared memory."""
 
     def __init__(self, numbers: Mapping[str, int], read: Callable[[Place, Array, int], None]) -> None:
         super().__init__(numbers)

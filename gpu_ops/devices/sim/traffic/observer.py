@@ -18,7 +18,7 @@ class Observer(Protocol):
 
     @property
     def wants_values(self) -> bool:
-        """Whether it is told the values of registers as well."""
+        """Whether it receives the values of registers as well."""
 
     def valued(self, variables: Mapping[str, Any]) -> None:
         """A basic block has run: the last value of each register, by its variable in the generated function."""

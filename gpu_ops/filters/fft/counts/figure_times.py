@@ -18,7 +18,7 @@ FIRST_SIZE = 128
 LIBRARY = "cupy"
 """The variant that calls cuFFT."""
 NO_CLOCKS = (
-    "The report does not name both the clock and the multiprocessors of its GPU, so its times cannot be told in "
+    "The report does not name both the clock and the multiprocessors of its GPU, so its times cannot be given in "
     "clocks; measure again, for reports of this version name them."
 )
 
