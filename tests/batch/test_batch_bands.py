@@ -174,7 +174,7 @@ def test_resume_and_workers(call: Call) -> None:
 
 def test_a_line_says_how_far_frames_and_bands_are(capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:
     monkeypatch.setattr("gpu_ops.batch.run.WITHIN_S", 0.0)
-    monkeypatch.setattr("gpu_ops.cli.batch.TOLD_S", 0.0)
+    monkeypatch.setattr("gpu_ops.cli.batch.PRINT_S", 0.0)
     tifffile.imwrite("in/stack.tif", IMAGE[:90, :20].reshape(9, 10, 20))
     call = ["run", "mean2d", "--device", "cpu", "--variant", "scipy", "--output-dir", "out", "--input"]
     assert main([*call, "in/stack.tif", "--frames", "all"]) == 0

@@ -96,6 +96,7 @@ def _check(args: argparse.Namespace) -> int:
             file.write(_page(exercise, rows).encode())
     wrong = sum(row["status"] != "right" for row in rows)
     if not quiet:
+        print("Counters are per element of the result.")
         print(align(_table(rows), frozenset(range(2, 2 + len(COMPARED)))))
         print(f"{len(rows) - wrong} of {len(rows)} right ({plain(exercise.title, 120)})")
     return WRONG if wrong else FINE
@@ -111,7 +112,8 @@ def _submit(args: argparse.Namespace) -> int:
     _say(verdict, False)
     with replacing(target) as file:
         file.write((json.dumps(submission_of(exercise, args.student, text, verdict), indent=1) + "\n").encode())
-    print(f"{plain(target)} is ready to hand in.")
+    ready = "is ready to hand in" if verdict.status == "right" else "is written, but the kernel is not right yet"
+    print(f"{plain(target)} {ready}.")
     return FINE if verdict.status == "right" else WRONG
 
 
