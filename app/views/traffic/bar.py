@@ -85,8 +85,9 @@ class TrafficBar(QWidget):
         self.close_button = named(QToolButton(self), "trafficClose", tip=self.tr("Stop painting the traffic"))
         self.close_button.setText("×")  # noqa: RUF001 - the sign
         self.state, self.words = sentence_label("trafficState", self), sentence_label("trafficWords", self)
-        for label in (self.state, self.words):  # the pictures keep their size while the texts change
-            label.setMinimumHeight(LINES * self.fontMetrics().lineSpacing())
+        # The pictures keep their size while the texts change: else another pixel is under the mouse after a click.
+        for label, lines in ((self.state, LINES), (self.words, LINES + 1)):
+            label.setMinimumHeight(lines * self.fontMetrics().lineSpacing())
             label.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.strip = TrafficStrip(self)
         self._arrange()
