@@ -61,7 +61,7 @@ def check_apart(files: Mapping[str, str], folder: str) -> None:
     file = next((name for path, name in files.items() if os.path.dirname(path) == real), None)
     if file is not None:
         words = f"{plain(folder)} has inputs itself, such as {plain(os.path.basename(file))}"
-        raise InputError(f"{words}; choose another --output-dir, in which there are none.")
+        raise InputError(f"{words}; write the results to another folder, in which there are none.")
 
 
 def _real(name: str) -> str:

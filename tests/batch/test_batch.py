@@ -245,7 +245,7 @@ def test_the_same_stem_gets_two_names_and_no_input_is_replaced(call: Call) -> No
     there = sorted(os.listdir("in"))
     for names in (["in"], ["more/../in/b.png", "--format", "npy"], ["in/*.png"]):
         code, _, said = call("--input", *names, output="in")
-        assert code == 2 and "in has inputs itself, such as" in said and "choose another --output-dir" in said
+        assert code == 2 and "in has inputs itself, such as" in said and "write the results to another folder" in said
     assert Path("in/b.png").read_bytes() == before and sorted(os.listdir("in")) == there
 
 

@@ -9,7 +9,7 @@ import pytest
 from live import live_window, real_engine
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPixmap
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.models.lecture import LectureState
@@ -212,3 +212,16 @@ def test_every_command_has_a_button_with_name_and_key(held: Presenting) -> None:
         assert button.focusPolicy() & Qt.FocusPolicy.TabFocus or not button.objectName()
     assert held.notes.lectures.count() >= 1
     assert held.notes.notes.accessibleName() and held.board.accessibleName() and LADDER.id in COMMANDS
+
+
+def test_the_whole_window_comes_back_without_the_board(held: Presenting, window: MainWindow, qtbot: QtBot) -> None:
+    """Else the pen would still write over the menus, and the question lie over them."""
+    held.do("draw")
+    held.do("ask")
+    assert held.board.tool == "pen" and held.state.asked
+    held.show_part("ladder")
+    QApplication.processEvents()
+    assert held.board.tool == "pen" and held.state.asked, "another part is no end"
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not held.board.tool and not held.state.asked)
+    assert held.board.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents) and held.state.lecture is not None

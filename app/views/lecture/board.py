@@ -85,6 +85,12 @@ class Board(QWidget):
         self.ink, self.black, self.zoomed = [], False, False
         self.refresh()
 
+    def put_away(self) -> None:
+        """Leave the window as it is without a board: no tool, no ink, no still."""
+        self.tool = ""
+        self.show_still(None)
+        self.wipe()
+
     # Events
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802

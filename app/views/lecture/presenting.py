@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, Slot
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QPixmap
 from PySide6.QtWidgets import QAbstractSpinBox, QApplication, QComboBox, QLineEdit, QPlainTextEdit, QWidget
 
@@ -67,6 +67,10 @@ class Presenting(QObject):
         context.sessions.restored.connect(self._show_scene)
         self.controller.ready.connect(self._complete)
         self.controller.prepared.connect(self._say_prepared)
+        # After the present event: another part on the whole screen leaves it for a moment.
+        self._left = QTimer(self, singleShot=True, interval=0)
+        self._left.timeout.connect(self._clear_board)
+        parts.full_screen.changed.connect(lambda: self._left.start())
         self.board.touched.connect(lambda: self.board.show_still(None))
 
     # What the lecturer does
@@ -126,14 +130,21 @@ class Presenting(QObject):
         if self.state.lecture is None:
             application().removeEventFilter(self)
             self._window.removeEventFilter(self)
-            self.board.set_tool(self.board.tool)
-            self.board.show_still(None)
+            self.board.put_away()
             self._parts.full_screen.leave()
             self._parts.docks.restore(self._layout)
             self.notes.say("")
             return
         self.board.show_still(None if self.controller.preparing else self._still())
         self.board.repaint()  # before the scene is opened
+
+    @Slot()
+    def _clear_board(self) -> None:
+        """The whole window is back: the mouse is for its controls, and the question is no longer over them."""
+        if not self._parts.full_screen.active:
+            self.board.put_away()
+            if self.state.asked:
+                self.state.ask()
 
     def _still(self) -> QPixmap | None:
         """The still of the scene, if it has about the size of the window: one that is stretched more would jump."""
