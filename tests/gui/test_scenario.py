@@ -112,6 +112,7 @@ def test_where_two_thresholds_differ_and_by_how_much(qtbot: QtBot, window: MainW
     QTest.keyClick(window, Qt.Key.Key_Escape)
     assert not window.isFullScreen() and len(panes(window)) == 3
 
+    qtbot.waitUntil(lambda: not window.controller.busy, timeout=PATIENCE)  # the report has what has ended
     saved(window, tmp_path / "report.html")
     QTest.keyClick(window, Qt.Key.Key_R, CONTROL | Qt.KeyboardModifier.ShiftModifier)
     qtbot.waitUntil((tmp_path / "report.html").exists)
