@@ -18,6 +18,7 @@ from gpu_ops.filters import find_filter
 TABLES = (BOXES, HISTOGRAMS, LAYOUTS, MEANS, SUMS, TRANSFORMS, WAVELETS)
 
 RACES = {
+    "box.columns.missing_barrier": "its warps mostly take a row together",
     "fft1d.shared.missing_barrier": "its few warps mostly finish a stage together",
     "reduce1d.one_pass.early_ticket": "the other blocks have mostly stored their states long before",
     "reduce1d.one_pass.missing_fence": "stores are mostly visible in the order in which a thread does them",

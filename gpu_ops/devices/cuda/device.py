@@ -288,12 +288,11 @@ class CudaDevice:
             if self._constants.setdefault(key, data.tobytes()) != data.tobytes():
                 raise KernelError(f"Constant {symbol} would need two values at once; plan in a session for each.")
             address = launch.kernel.module.first.get_global_var(symbol)
-            self._cupy.cuda.runtime.memcpy(
-                int(address.ptr if hasattr(address, "ptr") else address),
-                data.ctypes.data,
-                data.nbytes,
-                self._cupy.cuda.runtime.memcpyHostToDevice,
-            )
+            address = int(address.ptr if hasattr(address, "ptr") else address)
+            # On the default stream, the copy might end after kernels on the other streams began to read.
+            runtime, stream = self._cupy.cuda.runtime, self.stream(0)
+            runtime.memcpyAsync(address, data.ctypes.data, data.nbytes, runtime.memcpyHostToDevice, stream.ptr)
+            stream.synchronize()
 
     @on_its_device
     def execute(self, plan: Plan | Prepared, mode: How = "direct", trace: bool = False) -> Execution:

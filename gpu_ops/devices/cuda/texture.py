@@ -41,7 +41,7 @@ def make_texture(array: Any, border: str, linear: bool, index: int) -> Texture:
     channel = texture.ChannelFormatDescriptor(bits, 0, 0, 0, kinds[array.dtype.kind])
     height = array.shape[0] if array.ndim == 2 else 0
     storage = texture.CUDAarray(channel, array.shape[-1], height)
-    storage.copy_from(array)
+    _fill(storage, array)
     resource = texture.ResourceDescriptor(runtime.cudaResourceTypeArray, cuArr=storage)
     sampling = runtime.cudaFilterModeLinear if linear else runtime.cudaFilterModePoint
     descriptor = texture.TextureDescriptor((modes[border],) * array.ndim, sampling, runtime.cudaReadModeElementType)
@@ -87,7 +87,7 @@ def make_image(array: Any, sampling: Sampling, index: int) -> Image:
         flags = (4 if sampling.cube else 1 if sampling.layered else 0) | (2 if sampling.surface else 0)
         depth = sampling.layers(array.shape) if sampling.layered else depth
         storage = texture.CUDAarray(channel, width, height, depth, flags)
-        storage.copy_from(array.reshape(_stored(storage)))
+        _fill(storage, array.reshape(_stored(storage)))
         resource = texture.ResourceDescriptor(runtime.cudaResourceTypeArray, cuArr=storage)
     if sampling.surface:
         surface = texture.SurfaceObject(resource)
@@ -102,6 +102,16 @@ def make_image(array: Any, sampling: Sampling, index: int) -> Image:
     handle = texture.TextureObject(resource, descriptor)
     objects = DeviceObjects(index, storage, handle, resource, descriptor)
     return Image(int(handle.ptr), array.shape, array.dtype, objects)
+
+
+def _fill(storage: Any, array: Any) -> None:
+    """Copy an array into the storage on the current stream, and wait for the end: without a stream the copy is one of
+    the default stream, for which kernels on other streams do not wait."""
+    import cupy
+
+    stream = cupy.cuda.get_current_stream()
+    storage.copy_from(array, stream)
+    stream.synchronize()
 
 
 _KINDS = {"i": "Signed", "u": "Unsigned", "f": "Float"}
