@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from live import live_window, real_engine, settle
+from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractSpinBox, QComboBox
 from pytestqt.qtbot import QtBot
@@ -88,7 +88,8 @@ class Walk:
     def right(self) -> None:
         """The result on the screen is verified, of the present choice, and no message is left."""
         assert self.row.ok is True and self.row.filter == self.session.choice.filter
-        assert self.window.stack.view.state("serial") == "fresh"
+        # A view prepares large results in the background, after the run has ended.
+        self.qtbot.waitUntil(lambda: self.window.stack.view.state("serial") == "fresh", timeout=PATIENCE)
         assert self.window.messages.current() is None
 
     def closer(self, output: str) -> None:
