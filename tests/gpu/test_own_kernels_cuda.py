@@ -37,6 +37,25 @@ def test_a_template_with_a_structure_pointers_and_constants(cuda: str) -> None:
     assert found.timing is not None and 0 < found.timing.median < 1e-3
 
 
+def test_device_variables_have_contents_before_and_are_outputs_after(cuda: str) -> None:
+    text = """__constant__ float taps[4];
+__device__ float sums[2];
+__device__ unsigned calls = 5;
+__global__ void collect(const float* x)
+{
+    if (threadIdx.x < 2) sums[threadIdx.x] += x[threadIdx.x] * taps[threadIdx.x + 1];
+    atomicAdd(&calls, 1u);
+}
+"""
+    file, arguments = OwnFile("own.cu", {"own.cu": text}), ("range:float32:8",)
+    symbols = {"taps": "range:float32:4", "sums": "ones:float32:2"}
+    own = OwnLaunch(file, None, (1, 1, 1), (8, 1, 1), arguments, symbols=symbols)
+    found, counted = measure(own, cuda), simulate(own)
+    assert found.changed == counted.changed == {"sums", "calls"}
+    for name, values in {"sums": [1, 3], "calls": 13}.items():
+        assert found.outputs[name].tolist() == counted.outputs[name].tolist() == values
+
+
 def test_a_launch_of_the_window_is_timed_there_and_counted_beside_it(cuda: str, tmp_path: Path) -> None:
     text = (
         "__global__ void twice(const float* x, float* y, int n)\n"
