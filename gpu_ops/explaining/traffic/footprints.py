@@ -172,7 +172,8 @@ class _Search:
                 values[key] = len(self._forms)
                 nodes = tape.behind(int(store.nodes[lane]))
                 form = tape.form(nodes, self._values, lambda address: self._byte(address, place)) if nodes else Form({})
-                self._forms.append((self._values.integer(form), store.nbytes))
+                own = self._values.field(self._values.integer(form), 0, 8 * store.nbytes)
+                self._forms.append((own, store.nbytes))
                 self._want([form])
                 for read in tape.read_for(nodes):
                     self._take(launch, place, block, thread, read)

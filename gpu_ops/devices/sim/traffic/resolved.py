@@ -1,4 +1,4 @@
-"""Values as sums of what the first launch of a plan read: bytes that a launch stored stand for the sums that they are."""
+"""Values as sums of what the first launch of a plan read: bytes that a launch stored are replaced by their sums."""
 
 from __future__ import annotations
 
