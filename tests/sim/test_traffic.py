@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.devices.sim.ptx.program import Instruction, Place, Reg
-from gpu_ops.devices.sim.traffic.uses import ALL, Operands, uses
+from gpu_ops.devices.sim.traffic.forms import Form, Values, added
+from gpu_ops.devices.sim.traffic.rules import result
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.traffic.content import footprint_dict, footprint_of, traffic_dict, traffic_of
 from gpu_ops.explaining.traffic.footprints import footprint
@@ -29,6 +29,7 @@ SPECIAL = [
     *[(("mean1d", "vector"), "float32"), (("mean2d", "rows"), "uint8"), (("mean2d", "packed"), "uint8")],
     *[(("box", "sliding"), "uint8"), (("box", "table"), "float32")],
     *[(("conv3x3", "padded"), "uint8"), (("conv3x3", "warp_rows"), "uint8")],
+    *[(("box", "ring"), "uint8"), (("mean2d", "ring"), "uint8"), (("mean1d", "scan"), "float32")],
 ]
 """Several results of a thread, bytes in one register, running sums, prefix sums, copies, and shuffles."""
 
@@ -97,7 +98,10 @@ def test_a_tile_is_read_once_for_each_window_that_contains_the_pixel() -> None:
     assert run.traffic().painted("requests").max() < 25 <= naive.painted("requests").max()
 
 
-@pytest.mark.parametrize("filter, id, dtype", [*FEW[1:], ("box", "sliding", "float32")])
+SUMS = [("box", "sliding", "float32"), ("mean2d", "ring", "uint8"), ("mean1d", "scan", "float32")]
+
+
+@pytest.mark.parametrize("filter, id, dtype", [*FEW[1:], *SUMS])
 def test_a_footprint_is_the_window_of_the_filter(filter: str, id: str, dtype: str) -> None:
     check_footprints(filter, id, dtype, "reflect", (0, 7 * 40 + 15, -1))
 
@@ -127,35 +131,64 @@ def test_who_wrote_an_element_and_who_read_for_it() -> None:
     assert any(not read.own for read in tile.reads) and tile.shared_reads >= 25
 
 
-ROW = Place("k.cu", 1)
+def test_the_inputs_that_change_a_result_are_its_footprint() -> None:
+    """Each input in turn is changed, and the variant runs again: only what is in the footprint has an effect."""
+    run, place = recorded("mean1d", "scan", "uint8"), 150
+    found = footprint(run, "signal", place)
+    filter, values = find_filter("mean1d"), np.array(run.x)
+    assert found.passed > 0
+    effective = set()
+    for element in range(place - 10, place + 11):
+        changed = values.copy()
+        changed[element] = 255 - changed[element] if abs(255 - 2 * int(changed[element])) > 9 else 0
+        again = record_traffic(filter, filter.variant("scan"), from_array(changed), params_of("mean1d", "reflect"), {})
+        if again.plan.outputs["signal"][place] != run.plan.outputs["signal"][place]:
+            effective.add(element)
+    assert effective == set(found.elements)
 
 
 @pytest.mark.parametrize(
-    "op, constants, need, wanted",
+    "op, given, wanted",
     [
-        ("prmt.b32", {2: 0x5410}, 0xFF0000, {0: 0, 1: 0xFF}),
-        ("prmt.b32", {2: 0x7632}, 0xFF, {0: 0xFF0000, 1: 0}),
-        ("shf.r.wrap.b32", {2: 8}, 0xFF000000, {0: 0, 1: 0xFF}),
-        ("shf.l.clamp.b32", {2: 8}, 0xFF, {0: 0xFF000000, 1: 0}),
-        ("and.b32", {1: 0xFF00FF}, 0xFFFF, {0: 0xFF}),
-        ("shr.u32", {1: 16}, 0xFF, {0: 0xFF0000}),
-        ("shl.b32", {1: 8}, 0xFF00, {0: 0xFF}),
-        ("bfe.u32", {1: 8, 2: 8}, 0xFFFF, {0: 0xFF00}),
-        ("bfi.b32", {2: 8, 3: 8}, 0xFFFF, {0: 0xFF, 1: 0xFF}),
-        ("dp4a.u32.u32", {1: 0x00010001}, 1, {0: 0x00FF00FF, 2: 1}),
-        ("cvt.u32.u8", {}, 0xFFFF, {0: 0xFF}),
-        ("add.s32", {0: 0x00010002, 1: 0x00020003}, 0xFF0000, {0: 0xFF0000, 1: 0xFF0000}),
-        ("add.s32", {0: 0x0001FFFF, 1: 0x00020003}, 0xFF0000, {0: 0xFFFFFF, 1: 0xFFFFFF}),
-        ("fma.rn.f32", {1: 0}, 1, {0: 0, 2: ALL}),
-        ("fma.rn.f32", {1: 7}, 1, {0: ALL, 2: ALL}),
+        ("prmt.b32", ("x", "y", 0x5410), {"x0": 1, "x1": 1 << 8, "y0": 1 << 16, "y1": 1 << 24}),
+        ("prmt.b32", ("x", 0, 0x4341), {"x1": 1, "x3": 1 << 16}),
+        ("shf.r.wrap.b32", ("x", "y", 24), {"x3": 1, "y0": 1 << 8, "y1": 1 << 16, "y2": 1 << 24}),
+        ("shf.l.clamp.b32", ("x", "y", 8), {"x3": 1, "y0": 1 << 8, "y1": 1 << 16, "y2": 1 << 24}),
+        ("and.b32", ("x", 0xFF00FF), {"x0": 1, "x2": 1 << 16}),
+        ("shr.u32", ("x", 16), {"x2": 1, "x3": 1 << 8}),
+        ("shl.b32", ("x", 24), {"x0": 1 << 24}),
+        ("bfe.u32", ("x", 8, 8), {"x1": 1}),
+        ("bfi.b32", ("x", "y", 8, 8), {"y0": 1, "x0": 1 << 8, "y2": 1 << 16, "y3": 1 << 24}),
+        ("dp4a.u32.u32", ("x", 0x00010002, 5), {"x0": 2, "x2": 1}),
+        (
+            "dp2a.lo.u32.s32",
+            ("x", 0xFF00, "y"),
+            {"x2": -1, "x3": -256, "y0": 1, "y1": 256, "y2": 1 << 16, "y3": 1 << 24},
+        ),
+        ("cvt.u32.u8", ("x",), {"x0": 1}),
+        ("mul.wide.u32", ("x", 3), {f"x{n}": 3 << 8 * n for n in range(4)}),
     ],
 )
-def test_the_bits_of_operands_that_a_result_needs(op: str, constants: Any, need: int, wanted: Any) -> None:
-    count = 2 + (op[:3] in ("prm", "shf", "fma", "dp4", "bfe")) + 2 * (op[:3] == "bfi")
-    line = Instruction(tuple(op.split(".")), (Reg("r"),) * (count + 1), ROW)
-    operands = Operands(line.args[1:], tuple(n not in constants for n in range(count)), constants.get)
-    found = {part.place: part.needs(need, 0) for part in uses(line, operands)}
-    assert {place: found[place] for place in wanted} == wanted
+def test_an_instruction_that_moves_fields_is_a_sum_of_bytes(op: str, given: Any, wanted: Any) -> None:
+    values = Values()
+    names: dict[int, str] = {}
+    words: dict[str, Form] = {}
+    for word in "xy":
+        variables = [values.byte((word, n), -1) for n in range(4)]
+        names |= {variable: f"{word}{n}" for n, variable in enumerate(variables)}
+        words[word] = Form({variable: 256**n for n, variable in enumerate(variables)})
+    found = result(values, tuple(op.split(".")), [words[g] if isinstance(g, str) else g for g in given])
+    assert {names[v]: times for v, times in found.terms.items()} == wanted
+
+
+def test_a_field_is_separate_only_where_no_carry_reaches_it() -> None:
+    values = Values()
+    words = [Form({values.byte((word, n), -1): 256 ** (2 * n) for n in range(2)}) for word in range(300)]
+    few, many = added([(word, 1) for word in words[:257]], 32), added([(word, 1) for word in words], 32)
+    assert set(values.field(few, 16, 32).terms) == {values.byte((n, 1), -1) for n in range(257)}
+    assert {values.byte((n, 0), -1) for n in range(300)} <= values.behind([values.field(many, 16, 32)])
+    left = added([(few, 1), (words[0], -1)], 32)
+    assert values.byte((0, 0), -1) not in values.behind([values.field(left, 16, 32)])
 
 
 def test_what_cannot_be_followed_is_said() -> None:

@@ -87,7 +87,8 @@ class Footprint:
     """What made one element of a result (flat index `index`): the thread that stored it, at a line of a kernel, the
     `elements` of the input (flat indices, in order), and the `reads` that fetched them. `own_reads` are the loads by
     that thread from global memory, and `shared_reads` from shared memory, for all its results together. `blocks`:
-    blocks of all launches that took part."""
+    blocks of all launches that took part. `passed`: other elements that were read on the way without any effect on the
+    result, because they cancel in sums or share a word."""
 
     index: int
     kernel: str
@@ -102,6 +103,7 @@ class Footprint:
     shared_reads: int
     blocks: int
     itemsize: int
+    passed: int = 0
 
     @property
     def sectors(self) -> dict[tuple[str, int], tuple[int, ...]]:

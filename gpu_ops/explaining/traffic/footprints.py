@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,9 @@ from gpu_ops.devices.sim.launch import WaitingBlocks
 from gpu_ops.devices.sim.memory import Table, address_of
 from gpu_ops.devices.sim.ptx.emit import Code
 from gpu_ops.devices.sim.ptx.sites import Site
-from gpu_ops.devices.sim.traffic.tape import Read, Stored, Tape, Weights, add_weights
+from gpu_ops.devices.sim.traffic.forms import Form, Values
+from gpu_ops.devices.sim.traffic.resolved import Kept, Resolved
+from gpu_ops.devices.sim.traffic.tape import Read, Tape
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.traffic.content import Extents, Footprint, FootprintRead
 from gpu_ops.explaining.traffic.recording import TrafficRun
@@ -46,15 +48,18 @@ def footprint(run: TrafficRun, output: str, index: int) -> Footprint:
 
 
 class _Search:
-    """Goes back through the steps of a plan. `_wanted` are the bytes of memory whose origin is looked for, with the
-    weights of each in the result."""
+    """Goes back through the steps of a plan. A byte of memory is known by its address and by the step that wrote it, −1
+    for none; `_wanted` are the bytes whose origin is looked for, by that step. `_stored` are the values that were
+    found, by the bytes that have them."""
 
     def __init__(self, run: TrafficRun) -> None:
         self._run = run
         self._start, self._end = address_of(run.x), address_of(run.x) + run.x.nbytes
-        self._wanted: dict[int, Weights] = {}
-        self._weights: defaultdict[int, Weights] = defaultdict(dict)
-        self._reads: list[FootprintRead] = []
+        self._values = Values()
+        self._wanted: defaultdict[int, set[int]] = defaultdict(set)
+        self._stored: dict[tuple[int, int], Kept] = {}
+        self._forms: list[tuple[Form, int]] = []
+        self._reads: list[tuple[int, FootprintRead]] = []
         launched = [n for n, step in enumerate(run.plan.steps) if isinstance(step, Launch)]
         self._maps = dict(zip(launched, run.maps, strict=True))
         self._copies = {n: _copied(step) for n, step in enumerate(run.plan.steps) if _is_copy(step)}
@@ -63,26 +68,42 @@ class _Search:
 
     def found(self, array: Array, index: int) -> Footprint:
         steps = self._run.plan.steps
-        first, size = int(_addresses(array).reshape(-1)[index]), array.dtype.itemsize
-        for byte in range(size):
-            self._want(first + byte, {(0,): 1}, len(steps))
+        first = int(_addresses(array).reshape(-1)[index])
+        root = [self._byte(address, len(steps)) for address in range(first, first + array.dtype.itemsize)]
+        whole = Form({variable: 256**n for n, variable in enumerate(root)})
+        self._want([whole])
         for place, step in reversed(list(enumerate(steps))):
             if isinstance(step, Launch):
                 self._before_launch(step, place)
         if not self._head:
             raise ParamError("No kernel stored this element with a plain store; choose another variant.")
-        elements = tuple(sorted(element for element, weights in self._weights.items() if weights))
-        counts: defaultdict[FootprintRead, int] = defaultdict(int)
-        for read in self._reads:
-            if self._weights[read.element]:
-                counts[read] += 1
+        elements = self._elements(Resolved(self._values, self._stored, self._forms).form(whole))
+        counts = Counter(read for element, read in self._reads if element in elements)
         reads = sorted((replace(r, count=n) for r, n in counts.items()), key=lambda r: (r.file, r.line, r.element))
-        more = {"blocks": self._blocks, "itemsize": self._run.x.dtype.itemsize}
-        return Footprint(index, **self._head, elements=elements, reads=tuple(reads), **more)
+        passed = {element for element, _ in self._reads} - elements
+        more = {"blocks": self._blocks, "itemsize": self._run.x.dtype.itemsize, "passed": len(passed)}
+        return Footprint(index, **self._head, elements=tuple(sorted(elements)), reads=tuple(reads), **more)
 
-    def _want(self, address: int, weights: Weights, before: int) -> None:
-        """Look for the origin of a byte, as it was before a step."""
-        add_weights(self._wanted.setdefault(self._copied_from(address, before), {}), weights)
+    def _elements(self, form: Form) -> set[int]:
+        """The elements of the input that a value is made of."""
+        origins = [self._values.origins[variable] for variable in self._values.behind([form])]
+        addresses = [origin.key[0] for origin in origins if origin.kind == "memory"]
+        inside = [address for address in addresses if self._start <= address < self._end]
+        return {(address - self._start) // self._run.x.dtype.itemsize for address in inside}
+
+    def _byte(self, address: int, before: int) -> int:
+        """The variable of a byte, as it was before a step."""
+        origin = self._copied_from(address, before)
+        writers = (place for place in range(before - 1, -1, -1) if place in self._maps)
+        return self._values.byte(origin, next((p for p in writers if self._writer_of(origin, p) >= 0), -1))
+
+    def _want(self, forms: Iterable[Form]) -> None:
+        """Look for the origin of the bytes that forms are made of."""
+        for variable in self._values.behind(forms):
+            origin = self._values.origins[variable]
+            if origin.kind == "memory":
+                address, place = origin.key
+                self._wanted[place].add(address)
 
     def _copied_from(self, address: int, before: int) -> int:
         """Where the bytes of a buffer were copied from, if the last step that wrote them copied them."""
@@ -108,9 +129,8 @@ class _Search:
     def _before_launch(self, launch: Launch, place: int) -> None:
         """Look for the bytes that a launch stored where their values come from."""
         by_block: defaultdict[int, list[int]] = defaultdict(list)
-        for address in self._wanted:
-            if (block := self._writer_of(address, place)) >= 0:
-                by_block[block].append(address)
+        for address in sorted(self._wanted[place]):
+            by_block[self._writer_of(address, place)].append(address)
         if not by_block:
             return
         self._check(launch, len(by_block))
@@ -139,21 +159,25 @@ class _Search:
 
     def _behind(self, launch: Launch, place: int, block: int, tape: Tape, addresses: Sequence[int]) -> None:
         """Look for the loads behind the values that a block stored at these addresses."""
-        values: dict[tuple[int, int], tuple[Stored, int, Weights]] = {}
+        values: dict[tuple[int, int], int] = {}
         for address in addresses:
             stored = tape.stored_at(address)
             if stored is None:
                 raise ParamError("This element depends on the order of the blocks; choose another variant.")
             store, lane, byte = stored
-            key = id(store), lane
-            bits = values[key][1] if key in values else 0
-            values[key] = store, bits | 255 << 8 * byte, self._wanted.pop(address)
-        for (_, lane), (store, bits, weights) in values.items():
-            thread = int(store.threads[lane])
-            if not self._head:
-                self._head = self._writer(launch, block, store.site, thread, tape)
-            for read in tape.behind(int(store.nodes[lane]), bits, weights):
-                self._take(launch, place, block, thread, read)
+            key, thread = (id(store), lane), int(store.threads[lane])
+            if key not in values:
+                if not self._head:
+                    self._head = self._writer(launch, block, store.site, thread, tape)
+                values[key] = len(self._forms)
+                nodes = tape.behind(int(store.nodes[lane]))
+                form = tape.form(nodes, self._values, lambda address: self._byte(address, place)) if nodes else Form({})
+                own = self._values.field(self._values.integer(form), 0, 8 * store.nbytes)
+                self._forms.append((own, store.nbytes))
+                self._want([form])
+                for read in tape.read_for(nodes):
+                    self._take(launch, place, block, thread, read)
+            self._stored[address, place] = Kept(values[key], byte)
 
     def _writer(self, launch: Launch, block: int, site: Site, thread: int, tape: Tape) -> dict[str, Any]:
         """Who stored the result."""
@@ -174,23 +198,14 @@ class _Search:
         }
 
     def _take(self, launch: Launch, place: int, block: int, thread: int, read: Read) -> None:
-        """Take a load of the input, or look for the origin of another buffer's bytes."""
-        size, seen = self._run.x.dtype.itemsize, set[int]()
-        for byte in range(read.nbytes):
-            if not read.bits >> 8 * byte & 255:
-                continue
-            address = self._copied_from(read.address + byte, place)
-            if not self._start <= address < self._end:
-                self._want(address, read.weights, place)
-                continue
-            element = (address - self._start) // size
-            if element not in seen:
-                seen.add(element)
-                add_weights(self._weights[element], read.weights)
-                who = _coordinates(block, launch.grid), _coordinates(read.thread, launch.block)
-                own = read.thread == thread and self._blocks == 1
-                where = (launch.kernel.name, *_line(launch, read.site))
-                self._reads.append(FootprintRead(element, *where, *who, own))
+        """Keep a load of the input."""
+        where = (launch.kernel.name, *_line(launch, read.site))
+        who = _coordinates(block, launch.grid), _coordinates(read.thread, launch.block)
+        own = read.thread == thread and self._blocks == 1
+        inside = {self._copied_from(read.address + byte, place) for byte in range(read.nbytes)}
+        inside = {address for address in inside if self._start <= address < self._end}
+        for element in {(address - self._start) // self._run.x.dtype.itemsize for address in inside}:
+            self._reads.append((element, FootprintRead(element, *where, *who, own)))
 
 
 def _line(launch: Launch, site: Site) -> tuple[str, int]:

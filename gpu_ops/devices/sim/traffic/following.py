@@ -49,9 +49,13 @@ class Follower(ABC):
         self._values: Mapping[str, Any] = {}
         self._block: BlockCode | None = None
         self._lanes: Lanes | None = None
-        self._set_later: dict[int, dict[int, frozenset[str]]] = {}
+        self._set_later: dict[int, dict[int, tuple[frozenset[str], frozenset[str]]]] = {}
 
     wants_values = False
+    line: Instruction
+    """The instruction that is followed."""
+    target: Operand
+    """The register that is loaded."""
 
     # Reported by the batch
 
@@ -84,7 +88,7 @@ class Follower(ABC):
     # Instructions
 
     def _line(self, line: Instruction, at: Array) -> None:
-        kind = line.op[0]
+        self.line, kind = line, line.op[0]
         if kind in UNFOLLOWED:
             self.unfollowed.add(kind)
         if kind in ("ld", "ldu", "st", "atom", "red"):
@@ -123,6 +127,7 @@ class Follower(ABC):
         for touch in touches:
             size = touch.site.nbytes // len(targets)
             for place, target in enumerate(targets):
+                self.target = target
                 self._set(target, touch.at, self.load(touch, place * size, size))
 
     def _store(self, line: Instruction, touches: list[Touch]) -> None:
@@ -158,7 +163,8 @@ class Follower(ABC):
         if isinstance(target, Vec):
             number = self._number(source, at)
             for place, one in enumerate(target.items):
-                self._set(one, at, self.part(number, place * _size(line) // len(target.items)))
+                size = _size(line) // len(target.items)
+                self._set(one, at, self.part(number, place * size, size))
         else:
             assert isinstance(source, Vec)
             self._set(target, at, self.packed([self._number(s, at) for s in source.items], _size(line)))
@@ -188,30 +194,33 @@ class Follower(ABC):
             for one in _parts(target):
                 self._set(one, at, np.zeros(len(at), np.int64))
 
-    def known(self, line: Instruction, operand: Operand) -> int | Array | None:
-        """The bits of an operand, or those of each lane that runs, as unsigned numbers; None where it is not known."""
+    def known(self, line: Instruction, operand: Operand, after: bool = False) -> int | Array | None:
+        """The bits of an operand, or those of each lane that runs, as unsigned numbers, before a line or after it; None
+        where they are not known."""
         if isinstance(operand, Imm):
             return operand.value & ALL_BITS
         if not isinstance(operand, Reg):
             return None
         values = self._values.get(f"v{self._names.get(operand.name)}")
-        if values is None or values.dtype.kind not in "iubf" or operand.name in self._later(line):
+        if values is None or values.dtype.kind not in "iubf" or operand.name in self._later(line)[after]:
             return None
         assert self._lanes is not None
         if values.dtype.kind in "if":
             values = values.view(f"u{values.dtype.itemsize}")
         return self._lanes.active(values) if values.size > 1 else int(values.reshape(-1)[0])
 
-    def _later(self, line: Instruction) -> frozenset[str]:
-        """The registers that a line of the block, or a later one, sets: only their last values are known."""
+    def _later(self, line: Instruction) -> tuple[frozenset[str], frozenset[str]]:
+        """The registers that a line of the block, or a later one, sets, and those that only a later one does: the last
+        values alone are known."""
         assert self._block is not None
         number = self._block.block.number
         if number not in self._set_later:
             seen: frozenset[str] = frozenset()
             found = self._set_later[number] = {}
             for one in reversed(self._block.block.lines):
-                seen |= {t.name for target in results(one) for t in _parts(target) if isinstance(t, Reg)}
-                found[id(one)] = seen
+                own = {t.name for target in results(one) for t in _parts(target) if isinstance(t, Reg)}
+                found[id(one)] = seen | own, seen
+                seen |= own
         return self._set_later[number][id(line)]
 
     # What the numbers mean
@@ -229,8 +238,8 @@ class Follower(ABC):
         """The number of an instruction's result."""
 
     @abstractmethod
-    def part(self, number: Array, by: int) -> Array:
-        """The number of a part of a wide value, from byte `by` on."""
+    def part(self, number: Array, by: int, size: int) -> Array:
+        """The number of a part of a wide value, of `size` bytes from byte `by` on."""
 
     @abstractmethod
     def packed(self, parts: list[Array], size: int) -> Array:

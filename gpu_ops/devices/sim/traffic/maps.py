@@ -168,7 +168,7 @@ class Copies(Follower):
         resized = line.op[0] == "cvt" and SIZES.get(line.op[-1]) != SIZES.get(line.op[-2])
         return -np.abs(first) if resized else first
 
-    def part(self, number: Array, by: int) -> Array:
+    def part(self, number: Array, by: int, size: int) -> Array:
         return np.where(number > 0, number + by, 0)
 
     def packed(self, parts: list[Array], size: int) -> Array:

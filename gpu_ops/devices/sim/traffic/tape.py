@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-import heapq
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
-from itertools import count
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array
-from gpu_ops.devices.sim.ptx.program import Instruction
+from gpu_ops.devices.sim.ptx.program import Instruction, Vec
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.requests import Requests
 from gpu_ops.devices.sim.traffic.following import Follower, Touch
-from gpu_ops.devices.sim.traffic.uses import Known, Needs, Operands, Use, same, shifted, uses, value
+from gpu_ops.devices.sim.traffic.forms import Form, Values, added
+from gpu_ops.devices.sim.traffic.rules import Given, Operation, result
 from gpu_ops.errors import KernelError
 
 BYTES, CELL = 16, 256
 """A value has less than 16 bytes: a cell of memory has CELL * node + BYTES * its bytes + the byte."""
 MOST = 100_000_000
 """Nodes of a tape: a few gigabytes."""
-Weights = dict[tuple[int, ...], int]
-"""How often a value is in another one, as a multiple of each unknown factor; 0 where it cancels."""
-
-SERIALS = count(1)
-NAMES: dict[tuple[Any, ...], int] = {}
-
-
-Function = tuple[tuple[str, ...], list[Known]]
+Rule = Callable[[Values, list[Given]], Form]
+Known = int | Array | None
+"""The bits of an operand as an unsigned number, or one for each lane; None where they are not known."""
 
 
 class Source(NamedTuple):
-    """The nodes (n,) that go into the nodes of an entry."""
+    """An operand of many lanes: its nodes (n,), 0 where it comes from no memory and has a known value."""
 
     nodes: Array
-    use: Use
-    needs: Needs
+    known: Known = None
+
+    def given(self, lane: int, forms: Mapping[int, Form]) -> Given:
+        """The operand in a lane."""
+        if node := int(self.nodes[lane]):
+            return forms[node]
+        return self.known if self.known is None or isinstance(self.known, int) else int(self.known[lane])
 
 
 class Loaded(NamedTuple):
@@ -47,13 +48,14 @@ class Loaded(NamedTuple):
     threads: Array
     address: Array
     nbytes: int
+    signed: bool
 
 
 class Made(NamedTuple):
-    """Results of other nodes: of a single one by a `function` with constants, or None."""
+    """Results of other nodes."""
 
     sources: list[Source]
-    function: Function | None
+    rule: Rule
 
 
 class Stored(NamedTuple):
@@ -67,14 +69,12 @@ class Stored(NamedTuple):
 
 
 class Read(NamedTuple):
-    """A load behind a value: by which thread, and which bits of the bytes at the address matter."""
+    """A load behind a value, by a thread."""
 
     site: Site
     thread: int
     address: int
     nbytes: int
-    bits: int
-    weights: Weights
 
 
 class Tape(Follower):
@@ -85,7 +85,6 @@ class Tape(Follower):
 
     def __init__(self, numbers: Mapping[str, int]) -> None:
         super().__init__(numbers)
-        self._serial = next(SERIALS)
         self.stores: list[Stored] = []
         self.reads: list[Touch] = []
         self._entries: list[Loaded | Made] = []
@@ -110,7 +109,8 @@ class Tape(Follower):
         if by == 0:
             self.reads.append(touch)
         if touch.space == "global":
-            return self._fresh(Loaded(touch.site, touch.at, touch.address + by, nbytes), len(touch.at))
+            loaded = Loaded(touch.site, touch.at, touch.address + by, nbytes, self.line.op[-1] in ("s8", "s16"))
+            return self._fresh(loaded, len(touch.at))
         if touch.space not in self._memory:
             return np.zeros(len(touch.at), np.int64)
         cells, rows = self._cells(touch, by + nbytes)
@@ -119,12 +119,14 @@ class Tape(Follower):
         for n, one in enumerate(held):
             whole &= one == held[0] + n
         whole &= held[0] % CELL == nbytes * BYTES  # as it was stored
-        parts = [
-            Source(np.where(whole | (one % BYTES != own), 0, one // CELL), "plus", shifted(8 * (n - own), 255 << 8 * n))
-            for n, one in enumerate(held)
-            for own in ([] if whole.all() else np.unique(one % BYTES).tolist())
-        ]
-        return np.where(whole, held[0] // CELL, self._made(parts) if parts else 0)
+        if whole.all():
+            return held[0] // CELL
+        kept = self.known(self.line, self.target, after=True)
+        kept = None if isinstance(kept, np.ndarray) and len(kept) != len(held[0]) else kept
+        pieces = [(n, own) for n, one in enumerate(held) for own in np.unique(one[~whole] % BYTES).tolist()]
+        sources = [Source(np.where(held[n] % BYTES == own, held[n] // CELL, 0)) for n, own in pieces]
+        gathered = self._made([*sources, Source(np.zeros_like(held[0]), kept)], partial(_gathered, pieces))
+        return np.where(whole, held[0] // CELL, gathered)
 
     def store(self, touch: Touch, by: int, nbytes: int, values: Array) -> None:
         """A cell has the node, its bytes, and which of them it is."""
@@ -149,37 +151,33 @@ class Tape(Follower):
     # Registers
 
     def combined(self, line: Instruction, at: Array, sources: list[Array]) -> Array:
-        followed = tuple(bool(one.any()) for one in sources)
-        if not any(followed):
+        if not any(one.any() for one in sources):
             return np.zeros(len(at), np.int64)
-        operands = Operands(line.args[1:], followed, lambda place: self.known(line, line.args[1 + place]))
-        parts = [Source(sources[p.place], p.use, p.needs) for p in uses(line, operands) if p.place < len(sources)]
-        constants = [operands.constant(n) for n in range(len(sources)) if not followed[n]]
-        alone = sum(followed) == 1 and not any(one is None for one in constants)
-        return self._made(parts, (line.op, constants) if alone else None)
+        operands = [
+            Source(one, None if one.all() else self.known(line, line.args[1 + n])) for n, one in enumerate(sources)
+        ]
+        if line.op[0] in ("mov", "cvta") or (line.op[0] == "cvt" and line.op[-1] == line.op[-2] and len(line.op) == 3):
+            return sources[0]
+        return self._made(operands, partial(_result, line.op))
 
-    def part(self, number: Array, by: int) -> Array:
-        return self._made([Source(number, "plus", shifted(-8 * by))]) if by else number
+    def part(self, number: Array, by: int, size: int) -> Array:
+        return self._made([Source(number)], partial(_part, 8 * by, 8 * (by + size)))
 
     def packed(self, parts: list[Array], size: int) -> Array:
-        each = 8 * size // len(parts)
-        field = (1 << each) - 1
-        return self._made(
-            [Source(nodes, "plus", shifted(each * n, field << each * n)) for n, nodes in enumerate(parts)]
-        )
+        (_, source), line = self.line.args, self.line
+        assert isinstance(source, Vec)
+        pairs = zip(parts, source.items, strict=True)
+        sources = [Source(one, None if one.all() else self.known(line, item)) for one, item in pairs]
+        return self._made(sources, partial(_packed, 8 * size // len(parts)))
 
-    def _made(self, sources: list[Source], function: Function | None = None) -> Array:
-        """The nodes of a result, 0 where none of the sources has one; a single one that stays as it is is not made
-        again."""
-        known = [s for s in sources if s.nodes.any()]
-        if not known:
-            return np.zeros(len(sources[0].nodes), np.int64)
-        if len(known) == 1 and known[0].use == "plus" and known[0].needs is same:
-            return known[0].nodes
-        some = np.zeros(len(known[0].nodes), np.bool_)
-        for source in known:
+    def _made(self, sources: list[Source], rule: Rule) -> Array:
+        """The nodes of a result, 0 where no source has one."""
+        some = np.zeros(len(sources[0].nodes), np.bool_)
+        for source in sources:
             some |= source.nodes != 0
-        return np.where(some, self._fresh(Made(known, function), len(some)), 0)
+        if not some.any():
+            return np.zeros(len(some), np.int64)
+        return np.where(some, self._fresh(Made(sources, rule), len(some)), 0)
 
     # Questions
 
@@ -191,53 +189,81 @@ class Tape(Follower):
                 return stored, int(hit[-1]), address - int(stored.address[hit[-1]])
         return None
 
-    def behind(self, node: int, bits: int, weights: Weights) -> Iterator[Read]:
-        """The loads behind these bits of a node that has these weights. Sums are followed exactly, so that the weights
-        of what is added and later subtracted cancel."""
-        total: dict[int, Weights] = {node: dict(weights)} if node else {}
-        needed, heap = {node: bits}, [-node] if node else []
-        while heap:
-            number = -heapq.heappop(heap)
-            own, need = total.pop(number), needed.pop(number)
-            if not own:
+    def behind(self, node: int) -> list[int]:
+        """The nodes behind a node, in order, with itself."""
+        found, ahead = set[int](), [node]
+        while ahead:
+            number = ahead.pop()
+            if number in found or not number:
                 continue
-            place = bisect_right(self._starts, number) - 1
-            entry, lane = self._entries[place], number - self._starts[place]
+            found.add(number)
+            entry, lane = self._entry(number)
+            if isinstance(entry, Made):
+                ahead.extend(int(source.nodes[lane]) for source in entry.sources)
+        return sorted(found)
+
+    def read_for(self, nodes: Iterable[int]) -> Iterator[Read]:
+        """The loads among nodes."""
+        for node in nodes:
+            entry, lane = self._entry(node)
             if isinstance(entry, Loaded):
-                who, where = int(entry.threads[lane]), int(entry.address[lane])
-                yield Read(entry.site, who, where, entry.nbytes, need, own)
-                continue
-            inside = {(*factor, self._name(number)): times for factor, times in own.items()}
-            for slot, source in enumerate(entry.sources):
-                origin, part = int(source.nodes[lane]), source.needs(need, lane)
-                if origin and part:
-                    if origin not in total:
-                        total[origin], needed[origin] = {}, 0
-                        heapq.heappush(heap, -origin)
-                    needed[origin] |= part
-                    inner = {(*factor, slot): times for factor, times in inside.items()}
-                    add_weights(total[origin], inner if source.use == "any" else own, source.use)
+                yield Read(entry.site, int(entry.threads[lane]), int(entry.address[lane]), entry.nbytes)
 
-    def _name(self, node: int) -> int:
-        """A number that two nodes share which are the same function of bytes at the same address."""
-        chain: list[Any] = []
-        while True:
-            place = bisect_right(self._starts, node) - 1
-            entry, lane = self._entries[place], node - self._starts[place]
+    def form(self, nodes: list[int], values: Values, byte: Callable[[int], int]) -> Form:
+        """The last one of nodes, which come with all those behind them, as a sum; `byte` is the variable of the byte at
+        an address. Terms of a sum that nothing else needs are added to in place."""
+        forms: dict[int, Form] = {0: Form({})}
+        left: Counter[int] = Counter()
+        for node in nodes:
+            entry, lane = self._entry(node)
+            left.update(int(s.nodes[lane]) for s in (entry.sources if isinstance(entry, Made) else ()))
+        for node in nodes:
+            entry, lane = self._entry(node)
             if isinstance(entry, Loaded):
-                chain.append(("at", int(entry.address[lane]), entry.nbytes))
-                break
-            if entry.function is None or len(entry.sources) != 1:
-                chain.append((self._serial, node))
-                break
-            chain.append((entry.function[0], *(value(one, lane) for one in entry.function[1])))
-            node = int(entry.sources[0].nodes[lane])
-        return NAMES.setdefault(tuple(chain), len(NAMES))
+                first, parts = int(entry.address[lane]), range(entry.nbytes)
+                form = Form({byte(first + n): 256**n for n in parts})
+                if entry.signed:
+                    form = values.result(("sign", 8 * entry.nbytes, 64), (form,), 8)
+            else:
+                form = entry.rule(values, [source.given(lane, forms) for source in entry.sources])
+                for source in entry.sources:
+                    origin = int(source.nodes[lane])
+                    left[origin] -= 1
+                    if origin and not left[origin]:
+                        del forms[origin]
+            forms[node] = form
+        return forms[nodes[-1]]
+
+    def _entry(self, node: int) -> tuple[Loaded | Made, int]:
+        place = bisect_right(self._starts, node) - 1
+        return self._entries[place], node - self._starts[place]
 
 
-def add_weights(total: Weights, more: Weights, use: Use = "plus") -> None:
-    """Add weights, or subtract them."""
-    for factor, times in more.items():
-        total[factor] = total.get(factor, 0) + (-times if use == "minus" else times)
-        if not total[factor]:
-            del total[factor]
+def _result(op: tuple[str, ...], values: Values, given: list[Given]) -> Form:
+    return result(values, op, given)
+
+
+def _part(low: int, high: int, values: Values, given: list[Given]) -> Form:
+    """Some bits of a wide value."""
+    (one,) = given
+    assert isinstance(one, Form)
+    return values.field(values.integer(one), low, high)
+
+
+def _packed(bits: int, values: Values, given: list[Given]) -> Form:
+    """A wide value of parts of so many bits."""
+    parts = [Operation(values, ("mov", f"b{bits}"), [one]).integer(0) for one in given]
+    fields = [(values.field(one, 0, bits), 1 << bits * n) for n, one in enumerate(parts)]
+    return added(fields, bits * len(parts))
+
+
+def _gathered(pieces: list[tuple[int, int]], values: Values, given: list[Given]) -> Form:
+    """A value of bytes of others: `pieces` are the byte of the value, and the byte of an operand, for each but the last
+    operand, which has the bytes that come from no memory."""
+    count = 1 + max(n for n, _ in pieces)
+    rest = Operation(values, ("mov", "b64"), given[-1:]).integer(0)
+    found = {n: values.field(rest, 8 * n, 8 * n + 8) for n in range(count)}
+    for (n, own), one in zip(pieces, given[:-1], strict=True):
+        if isinstance(one, Form):
+            found[n] = values.field(values.integer(one), 8 * own, 8 * own + 8)
+    return added([(field, 256**n) for n, field in found.items()], 64)
