@@ -93,10 +93,11 @@ def test_a_bench_has_a_row_for_each_setting_and_measures_none_twice(monkeypatch:
 
     monkeypatch.setattr(benches, "run_experiment", timed)
     monkeypatch.setattr(benches, "row", Row.of)
+    args = Namespace(json=None, baseline="naive")
     edits = {"mean2d/1_naive.cu": _shipped("mean2d/1_naive.cu") + "\n// edited\n"}
     picks = (*(Pick("naive", "cuda:0", {"block": n}) for n in (64, 128)), Pick("naive", "cuda:0", {"block": 64}, edits))
     experiment = Experiment("mean2d", from_array(np.zeros((8, 9), np.float32)), {"window": 3}, picks)
-    bench = benches._Bench(Namespace(json=None, baseline="naive"), {})
+    bench = benches._Bench(args, benches.TimedHere(args), {"devices": {}})
     first, again = bench.measure(experiment), bench.measure(experiment)
     assert first == again and made == list(picks) and len(bench.rows) == 3
     events = [Row.from_json(row) for row in bench.content()["runs"]]
@@ -125,5 +126,6 @@ def test_a_bench_keeps_the_occupancy_of_earlier_sweeps(monkeypatch: pytest.Monke
     monkeypatch.setattr(benches, "same_machine", lambda *both: True)
     places = [{"variant": "naive", "knobs": {"block": size}, "warps": size // 32} for size in (64, 128)]
     earlier = Report({"devices": {}}, (), tuple(places))
-    bench = benches._resume(Namespace(json="r.json", baseline="naive"), earlier, {"devices": {}}, None)
+    args = Namespace(json="r.json", baseline="naive")
+    bench = benches._resume(benches._Bench(args, benches.TimedHere(args), {"devices": {}}), earlier)
     assert bench.occupancy == places and Report.from_json(bench.content()).occupancy == tuple(places)
