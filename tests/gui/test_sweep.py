@@ -160,8 +160,9 @@ def test_few_levels_are_an_axis_without_a_factor(window: MainWindow) -> None:
 
 
 def test_a_recorded_sweep_names_the_variants_whose_kernels_changed_since() -> None:
-    wavelet, name = find_filter("wavelet2d"), "h200-wavelet-levels.json"
-    (older,) = recorded_sweeps(wavelet, recorded_reports()[name].rows, "H200")
+    wavelet, rows = find_filter("wavelet2d"), recorded_reports()["h200-wavelet-levels.json"].rows
+    changed = [replace(row, source_hash="0" * 16) if row.variant == "warp_recomputed" else row for row in rows]
+    (older,) = recorded_sweeps(wavelet, changed, "H200")
     rows = recorded_reports()["h100-wavelet-levels.json"].rows
     with_kernels = (wavelet.variant(row.variant).kernels for row in rows)
     hashes = [source_hash(kernels[0]) if kernels else "" for kernels in with_kernels]
