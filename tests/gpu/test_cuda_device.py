@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from gpu_ops.devices import open_device
-from gpu_ops.devices.instruments import HOLD
 from gpu_ops.errors import DeviceMemoryError, KernelError
-from gpu_ops.plan import DEFAULT_STREAM, Call, Copy, Device, Fill, Launch, Plan
+from gpu_ops.plan import Call, Copy, Device, Fill, Launch, Plan
 from gpu_ops.running.roofline import roofs
 
 pytestmark = pytest.mark.gpu
@@ -164,34 +162,6 @@ def test_two_values_for_one_constant_in_a_session_are_refused(session: Device) -
     )
     with pytest.raises(KernelError, match="two values at once"):
         session.execute(Plan(steps, {}))
-
-
-@pytest.fixture
-def busy(session: Device) -> Iterator[Device]:
-    """A session while the default stream is busy, for 0.4 s at most: what is enqueued there is late."""
-    x = session.upload(np.ones(N, np.float32))
-    session.execute(Plan((_scale(session, x, 1.0)[0],), {}))  # all is loaded
-    go, expired = (session.allocate("mapped", (1,), np.int32) for _ in range(2))
-    session.host_view(go)[0] = 0
-    args = (go, expired, np.int64(400_000_000))
-    kernel = session.kernel(HOLD.source, HOLD.name)
-    session.prepare(Plan((Launch(kernel, (1, 1, 1), (1, 1, 1), args, stream=DEFAULT_STREAM),), {})).enqueue()
-    yield session
-    session.host_view(go)[0] = 1
-    session.synchronize()
-
-
-def test_constants_are_there_when_the_kernel_starts(busy: Device) -> None:
-    x, out = busy.upload(np.ones(N, np.float32)), busy.empty((N,), np.float32)
-    constants = {"factor": np.full(4, 3, np.float32)}
-    launch = Launch(busy.kernel(FILE, "scale_constant"), GRID, BLOCK, (x, out, np.int32(N)), constants=constants)
-    busy.execute(Plan((launch,), {"y": out}))
-    assert float(busy.download(out)[0]) == 3
-
-
-def test_a_texture_is_filled_when_the_kernel_starts(busy: Device) -> None:
-    image = RANDOM.random((50, 70), dtype=np.float32)
-    np.testing.assert_array_equal(_fetch(busy, image), image)
 
 
 def test_shared_memory_beyond_48_kib_is_opted_in(session: Device) -> None:
