@@ -11,9 +11,10 @@ import pytest
 from gpu_ops.own_kernels.kernel_process import KernelProcess
 from gpu_ops.own_kernels.launches import WORK, Request
 from gpu_ops.own_kernels.launching import OwnLaunch, measure, simulate
-from gpu_ops.own_kernels.sources import OwnFile
+from gpu_ops.own_kernels.sources import OwnFile, read_file
 
 pytestmark = pytest.mark.gpu
+VARIABLES = Path(__file__).parents[1] / "own_kernels" / "variables.cu"
 TEXT = """
 struct P { float gain; int n; };
 __constant__ float table[4];
@@ -38,16 +39,7 @@ def test_a_template_with_a_structure_pointers_and_constants(cuda: str) -> None:
 
 
 def test_device_variables_have_contents_before_and_are_outputs_after(cuda: str) -> None:
-    text = """__constant__ float taps[4];
-__device__ float sums[2];
-__device__ unsigned calls = 5;
-__global__ void collect(const float* x)
-{
-    if (threadIdx.x < 2) sums[threadIdx.x] += x[threadIdx.x] * taps[threadIdx.x + 1];
-    atomicAdd(&calls, 1u);
-}
-"""
-    file, arguments = OwnFile("own.cu", {"own.cu": text}), ("range:float32:8",)
+    file, arguments = read_file(VARIABLES), ("range:float32:8",)
     symbols = {"taps": "range:float32:4", "sums": "ones:float32:2", "calls": "empty:uint32:1"}
     own = OwnLaunch(file, None, (1, 1, 1), (8, 1, 1), arguments, symbols=symbols)
     found, counted = measure(own, cuda), simulate(own)

@@ -131,15 +131,7 @@ def test_structures_pointers_constants_and_null() -> None:
     assert set(found.outputs) == {"x", "other"} == found.changed
 
 
-VARIABLES = """__constant__ float taps[4];
-__device__ float sums[2];
-__device__ unsigned calls = 5;
-__global__ void collect(const float* x)
-{
-    if (threadIdx.x < 2) sums[threadIdx.x] += x[threadIdx.x] * taps[threadIdx.x + 1];
-    atomicAdd(&calls, 1u);
-}
-"""
+VARIABLES = Path(__file__).with_name("variables.cu").read_text()
 
 
 def collected(**symbols: str) -> OwnRun:
