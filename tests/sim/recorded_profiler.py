@@ -4,7 +4,8 @@ python -m tests.sim.recorded_profiler [--part N/PARTS] [--only REGEX] [--json FI
 
 `profiler_counts.json.xz` has launches of the product's kernels as `tests.sim.profiler` makes them: filter, variant,
 dtype, shape, border, number of the step, kernel, and the eight numbers of `COUNTS`. A variant whose kernels have
-changed since is left out. It was recorded with Nsight Compute 2025.3.1, driver 580 and NVRTC 13.0 on sm_90.
+changed since is left out. It was recorded with Nsight Compute 2025.3.1, driver 580 and NVRTC 13.0 on sm_90. To take
+that compiler: pip install nvidia-cuda-nvrtc==13.0.88.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gpu_ops.devices.kernel_source import source_hash
+from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.filters import find_filter
@@ -31,6 +33,8 @@ from tests.sim.profiler import METRICS, REQUESTS, ours, plan_of
 FILE = Path(__file__).with_name("profiler_counts.json.xz")
 COUNTS = (*METRICS.values(), *REQUESTS.values())
 """The names of the numbers of a launch."""
+COMPILER = 13, 0
+"""The NVRTC whose machine code was recorded: another one's may have other accesses."""
 MULTIPROCESSORS = 132
 """Those of the H200; some plans depend on them."""
 
@@ -108,6 +112,8 @@ def main() -> int:
     parser.add_argument("--only", default=".*", help="filter and variant, as a regular expression")
     parser.add_argument("--json", type=Path, help="one line for each launch that differs")
     args = parser.parse_args()
+    if nvrtc_version() != COMPILER:
+        print("NVRTC {}.{} compiles here, {}.{} was recorded: machine code differs".format(*nvrtc_version(), *COMPILER))
     part, parts = map(int, args.part.split("/"))
     cases = [case for case in recorded() if re.fullmatch(args.only, f"{case.filter} {case.variant}")][part::parts]
     all, equal = Counter[str](), Counter[str]()
