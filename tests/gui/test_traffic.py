@@ -31,7 +31,7 @@ SIM = DeviceStatus("sim", "simulated GPU", True)
 SHAPE = (32, 64)
 FILE = "mean2d/1_naive.cu"
 READS = tuple(FootprintRead(n, "k", FILE, 4, (1, 0, 0), (8, 3, 0), True) for n in (62, 63, 64))
-PRINT = Footprint(63, "k", FILE, 5, (1, 0, 0), (8, 3, 0), 1, (62, 63, 64), READS, 25, 0, 1, 1)
+PRINT = Footprint(63, "k", FILE, 5, (1, 0, 0), (8, 3, 0), 1, (62, 63, 64), READS, 25, 50, 1, 1, (61,), 2)
 
 
 def traffic(variant: str, times: int) -> Traffic:
@@ -91,8 +91,13 @@ def test_it_is_asked_for_only_while_it_is_painted(qtbot, window, engine) -> None
     assert all(pick.device == "sim" for pick in request.picks) and request.place == ()
     assert describe(request).startswith("traffic on a simulated sm_75: mean2d window=3 border=reflect")
     text = window.traffic_bar.state.text()
-    assert text.startswith("Of the middle 64 × 32 pixels: naive: 577 sectors of the input, 7 of other memory")  # noqa: RUF001
-    assert text.endswith("rows: it has none.") and window.traffic_bar.scale.top == 10
+    assert text.splitlines() == [
+        "Counted on the middle 64 × 32 pixels:",  # noqa: RUF001
+        "naive – 577 sectors of the input, and 7 of other memory",  # noqa: RUF001
+        "shared – 129 sectors of the input, and 7 of other memory",  # noqa: RUF001
+        "rows – it has none.",  # noqa: RUF001
+    ]
+    assert window.traffic_bar.scale.top == 10
     assert window.actions_by_id["traffic"].isChecked()
     QTest.mouseClick(window.traffic_bar.close_button, Qt.MouseButton.LeftButton)
     assert not window.traffic_bar.isVisible() and not window.actions_by_id["traffic"].isChecked()
@@ -105,12 +110,12 @@ def test_a_line_and_a_measure_are_painted_on_one_scale(qtbot, window, engine) ->
     texts = [bar.line.itemText(n) for n in range(bar.line.count())]
     assert texts == ["All lines", "Line of the X-ray", "1_naive.cu, line 4", "1_naive.cu, line 9"]
     controller.set_line((FILE, 9))
-    assert bar.scale.top == 1 and "naive: 1 sectors of the input ·" in bar.state.text()
+    assert bar.scale.top == 1 and "naive – 1 sectors of the input\n" in bar.state.text()
     controller.set_line(None, True)
     controller.take_xray_line(FILE, 4)
     assert bar.scale.top == 9 and bar.line.currentText() == "Line of the X-ray"
     controller.set_measure("requests")
-    assert "naive: 18432 reads of an element by a warp" in bar.state.text().replace(",", "")
+    assert "naive – 18432 reads of an element by a warp" in bar.state.text().replace(",", "")
     with pytest.raises(ValueError, match="requests, sectors, shared"):
         controller.set_measure("bytes")
 
@@ -125,10 +130,12 @@ def test_a_click_on_a_picture_asks_for_the_footprint_and_says_it(qtbot, window, 
     answer(qtbot, engine, 2, naive=9, shared=2, rows=1)
     request = asked(engine)[-1]
     assert (request.output, request.place) == ("image", window.context.traffic.place) and len(request.place) == 2
-    place = ", ".join(map(str, request.place[::-1]))
+    row, column = request.place
     assert window.traffic_bar.words.text() == (
-        f"naive: pixel ({place}) was written by thread (8, 3) of block (1, 0), warp 1, line 5, "
-        "from 3 pixels in 2 rows; line 4 fetched 2 sectors for it."
+        f"The result of naive at row {row}, column {column} is made of 3 pixels in 2 rows. Thread (x 8, y 3) of block "
+        "1, in warp 1, wrote it at line 5. It fetched 2 sectors with these inputs, at line 4. The thread that wrote it "
+        "read 50 values from shared memory, for 2 results in all. Also read without effect, because of a sum that "
+        "cancels, a weight of 0 or a shared word: 1 pixel in 1 row."
     )
     QTest.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=at)
     assert window.context.traffic.place == () and canvas.screen_at(263.5, 100.5).toPoint() == at

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QImage, QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.base.numbers import count
 from app.base.tips import tip_text
-from app.controllers.kernels.traffic import TrafficController
-from app.models.pictures.display import colors
-from app.models.traffic.recorded import COLOURS, footprint_text, part_text, total_text
+from app.controllers.kernels.traffic import MOST, TrafficController
+from app.models.traffic.recorded import footprint_text, part_text, total_text
 from app.views.boxes import in_column
 from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 from app.views.parts import Combo
+from app.views.traffic.marks import draw_scale
 from app.views.traffic.strip import TrafficStrip
 from gpu_ops.explaining.traffic.content import MEASURES
 from gpu_ops.input_kinds import INPUT_KINDS
 
 FOLLOWED = "xray"
-LINES = 2
-"""Lines of text for the totals, and for the footprint."""
+LINES, WORDS = 2, 4
+"""The least lines of text for the totals, and for the footprint."""
 
 
 class ColourScale(QWidget):
@@ -51,10 +51,8 @@ class ColourScale(QWidget):
         painter.setPen(self.palette().windowText().color())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, low)
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, high)
-        table = colors(COLOURS)
-        image = QImage(table.tobytes(), len(table), 1, 3 * len(table), QImage.Format.Format_RGB888)
         bar = QRectF(left, 4, self.width() - left - right, self.height() - 8)
-        painter.drawImage(bar, image, QRectF(image.rect()))
+        draw_scale(painter, bar)
         painter.setPen(self.palette().mid().color())
         painter.drawRect(bar)
         painter.end()
@@ -86,7 +84,7 @@ class TrafficBar(QWidget):
         self.close_button.setText("×")  # noqa: RUF001 - the sign
         self.state, self.words = sentence_label("trafficState", self), sentence_label("trafficWords", self)
         # The pictures keep their size while the texts change: else another pixel is under the mouse after a click.
-        for label, lines in ((self.state, LINES), (self.words, LINES + 1)):
+        for label, lines in ((self.state, LINES), (self.words, WORDS)):
             label.setMinimumHeight(lines * self.fontMetrics().lineSpacing())
             label.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.strip = TrafficStrip(self)
@@ -128,6 +126,9 @@ class TrafficBar(QWidget):
         if spatial == 1:
             self.strip.show_recorded(recorded, controller.measure, controller.line, controller.place)
         self.state.setText(self._state())
+        if recorded is not None:  # as high while the next footprint is recorded
+            lines = max(self.state.text().count("\n") + 1, LINES)
+            self.state.setMinimumHeight(lines * self.fontMetrics().lineSpacing())
         words = ""
         if recorded is not None and controller.place:
             shown = recorded.of(controller.variant) or recorded.variants[0]
@@ -142,10 +143,8 @@ class TrafficBar(QWidget):
         """The totals, or why there are none."""
         controller = self._controller
         if (recorded := controller.recorded) is not None:
-            line = controller.line
-            totals = " · ".join(total_text(one, controller.measure, line) for one in recorded.variants)
-            part = part_text(recorded)
-            return self.tr("{part}: {totals}").format(part=part, totals=totals) if part else totals
+            totals = [total_text(one, controller.measure, controller.line) for one in recorded.variants]
+            return "\n".join(filter(None, (part_text(recorded), *totals, self._left_out())))
         texts = {
             "empty": self.tr("Tick a variant with a kernel; only kernels have traffic."),
             "waiting": self.tr("Waiting for other work to end."),
@@ -154,6 +153,12 @@ class TrafficBar(QWidget):
             "failed": self.tr("There is no traffic: {reason}").format(reason=controller.reason),
         }
         return texts.get(controller.state, "")
+
+    def _left_out(self) -> str:
+        """Which ticked variants are not recorded, and what to do; "" for none."""
+        names = self.tr(", ").join(self._controller.left_out)
+        text = self.tr("At most {most} are recorded. Untick others to record: {names}")
+        return text.format(most=count(MOST), names=names) if names else ""
 
     def _show_lines(self) -> None:
         recorded = self._controller.recorded

@@ -8,10 +8,10 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.models.pictures.pyramid import Array
-from app.models.traffic.recorded import OfVariant, Recorded, by_pixel, tinted
+from app.models.traffic.recorded import OfVariant, Recorded, by_pixel, runs, tinted
 from app.views.parts import number
-from app.views.pictures.canvas_paint import DARK_AND_LIGHT, rgba_image
-from app.views.traffic.paint import MADE, SECTOR_LINE
+from app.views.pictures.canvas_paint import rgba_image
+from app.views.traffic.marks import MADE, SECTOR_LINE, draw_element, draw_entry, draw_passed, entries, entry_width
 from gpu_ops.explaining.traffic.content import SECTOR, Measure
 
 MOST = 2048
@@ -53,7 +53,7 @@ class TrafficStrip(QWidget):
         return self.fontMetrics().height() + 4
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(40 * self.fontMetrics().averageCharWidth(), self._line * (len(self.rows) + 1))
+        return QSize(40 * self.fontMetrics().averageCharWidth(), self._line * (len(self.rows) + 2))
 
     def _names(self) -> float:
         """The width of the variants' names."""
@@ -78,7 +78,18 @@ class TrafficStrip(QWidget):
         painter.drawText(below, Qt.AlignmentFlag.AlignLeft, self.tr("sample {first}").format(first=number(self._first)))
         last = self.tr("{last}").format(last=number(self._first + max(self._count, 1) - 1))
         painter.drawText(below, Qt.AlignmentFlag.AlignRight, last)
+        self._draw_legend(painter, below.bottom())
         painter.end()
+
+    def _draw_legend(self, painter: QPainter, top: float) -> None:
+        """What the marks mean, in the line from there; its space stays, so that nothing moves after a click."""
+        if not self._place:
+            return
+        x, ink = 0.0, self.palette().windowText().color()
+        for entry in entries(any(one.footprint is not None and one.footprint.passed for one, _ in self.rows)):
+            width = min(entry_width(painter, entry), self.width() - x)
+            draw_entry(painter, entry, QPointF(x, top), width, ink)
+            x += width + self.fontMetrics().averageCharWidth()
 
     def _draw_footprint(self, painter: QPainter, one: OfVariant, box: QRectF) -> None:
         if one.footprint is None or not self._place or one.traffic is None:
@@ -91,12 +102,11 @@ class TrafficStrip(QWidget):
             painter.setPen(QPen(SECTOR_LINE, 2))
             painter.drawLine(QPointF(self._x(first), box.bottom()), QPointF(self._x(first + each), box.bottom()))
         samples = sorted({element // channels + self._first for element in one.footprint.elements})
-        for first, last in _runs(samples):
-            for colour, thick in DARK_AND_LIGHT:
-                painter.setPen(QPen(colour, thick))
-                painter.drawRect(
-                    QRectF(self._x(first), box.top(), max(self._x(last + 1) - self._x(first), 3), box.height())
-                )
+        passed = sorted({element // channels + self._first for element in one.footprint.passed} - set(samples))
+        for found, draw in ((passed, draw_passed), (samples, draw_element)):
+            for first, last in runs(found):
+                left = self._x(first)
+                draw(painter, QRectF(left, box.top(), max(self._x(last + 1) - left, 3), box.height()))
         painter.setPen(QPen(MADE, 2))
         middle = self._x(self._place[0] + 0.5)
         painter.drawLine(int(middle), int(box.top()), int(middle), int(box.bottom()))
@@ -115,14 +125,3 @@ def _reduced(counts: Array) -> Array:
         return counts
     starts = np.linspace(0, len(counts), MOST, endpoint=False).astype(np.int64)
     return np.asarray(np.maximum.reduceat(counts, starts))
-
-
-def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    """Consecutive numbers as (first, last)."""
-    runs: list[tuple[int, int]] = []
-    for one in numbers:
-        if runs and one == runs[-1][1] + 1:
-            runs[-1] = runs[-1][0], one
-        else:
-            runs.append((one, one))
-    return runs
