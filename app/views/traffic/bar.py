@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Slot
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
@@ -14,7 +14,7 @@ from app.views.boxes import in_column
 from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 from app.views.parts import Combo
-from app.views.traffic.marks import draw_scale
+from app.views.traffic.marks import Entry, draw_entry, draw_scale, entries, entry_width
 from app.views.traffic.strip import TrafficStrip
 from gpu_ops.explaining.traffic.content import MEASURES
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -58,6 +58,33 @@ class ColourScale(QWidget):
         painter.end()
 
 
+class Legend(QWidget):
+    """What the marks of a footprint mean, in one line that stays free where there is no footprint."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("trafficLegend")
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.shown: list[Entry] = []
+
+    def show_entries(self, shown: list[Entry]) -> None:
+        """Show these signs."""
+        self.shown = shown
+        self.setAccessibleName(self.tr("Signs: {signs}").format(signs=self.tr(", ").join(text for _, text in shown)))
+        self.update()
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(0, self.fontMetrics().height() + 2)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter, x, ink = QPainter(self), 0.0, self.palette().windowText().color()
+        for entry in self.shown:
+            width = min(entry_width(painter, entry), self.width() - x)
+            draw_entry(painter, entry, QPointF(x, 1), width, ink)
+            x += width + self.fontMetrics().averageCharWidth()
+        painter.end()
+
+
 class TrafficBar(QWidget):
     """Shows and changes a TrafficController; visible while the traffic is painted."""
 
@@ -87,7 +114,7 @@ class TrafficBar(QWidget):
         for label, lines in ((self.state, LINES), (self.words, WORDS)):
             label.setMinimumHeight(lines * self.fontMetrics().lineSpacing())
             label.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.strip = TrafficStrip(self)
+        self.strip, self.legend = TrafficStrip(self), Legend(self)
         self._arrange()
         self.measure.activated.connect(lambda: controller.set_measure(self.measure.currentData()))
         self.line.activated.connect(self._choose_line)
@@ -102,7 +129,7 @@ class TrafficBar(QWidget):
         row = FlowLayout(gap=gap, wide=True)
         for widget in (self.measure, self.line, self.scale, self.close_button):
             row.addWidget(widget)
-        in_column(row, self.strip, self.state, self.words, on=self, margins=(gap, 2, gap, 2), gap=2)
+        in_column(row, self.strip, self.legend, self.state, self.words, on=self, margins=(gap, 2, gap, 2), gap=2)
 
     @Slot()
     def _choose_line(self) -> None:
@@ -138,6 +165,9 @@ class TrafficBar(QWidget):
         elif recorded is not None:
             words = self.tr("Click a pixel of a result, or press Enter at the cursor, to see what made it.")
         self.words.setText(words)
+        prints = [one.footprint for one in recorded.variants] if recorded is not None and controller.place else []
+        found = [one for one in prints if one is not None]
+        self.legend.show_entries(entries(any(one.passed for one in found)) if found else [])
 
     def _state(self) -> str:
         """The totals, or why there are none."""

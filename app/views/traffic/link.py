@@ -62,15 +62,13 @@ class TrafficLink(QObject):
             return
         known = [one for one in recorded.variants if one.traffic is not None]
         shown = [one for one in known if one.id in panes]
-        told = recorded.of(self._controller.variant)
         for one in shown or known[:1]:
-            legend = one is (told if told in shown else (shown or known)[0])
-            self.painted[one.id if shown else INPUT] = self._paint(recorded, one, legend)
+            self.painted[one.id if shown else INPUT] = self._paint(recorded, one)
         for key, painted in self.painted.items():
             if key in panes:
                 sketch_of(panes[key].canvas).draw(NAME, partial(draw_traffic, painted=painted))
 
-    def _paint(self, recorded: Recorded, one: OfVariant, legend: bool) -> Painted:
+    def _paint(self, recorded: Recorded, one: OfVariant) -> Painted:
         controller = self._controller
         counts = by_pixel(one.counts(controller.measure, controller.line), 2)
         top = recorded.top(controller.measure, controller.line, 2)
@@ -80,7 +78,7 @@ class TrafficLink(QObject):
         image = rgba_image(tinted(counts, top))
         shape = (counts.shape[0], counts.shape[1])
         about = (image, (start[0], start[1]), shape, one.footprint, controller.place, channels, counts)
-        return Painted(*about, controller.measure, top, legend)
+        return Painted(*about, controller.measure, top)
 
     # The user
 

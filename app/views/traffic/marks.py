@@ -1,4 +1,4 @@
-"""The marks of a footprint over a picture or a row of colours, and their legend."""
+"""The marks of a footprint over a picture or a row of colours, and what they mean."""
 
 from __future__ import annotations
 

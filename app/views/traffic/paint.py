@@ -30,7 +30,7 @@ from gpu_ops.explaining.traffic.content import Footprint, Measure
 
 LARGE = 9.0
 """Screen pixels per picture's pixel from which a footprint is visible in place; smaller ones are shown enlarged too."""
-CELL, AROUND, SHARE = 13.0, 2, 0.55
+CELL, AROUND, SHARE = 13.0, 2, 0.42
 """The least size of an enlarged pixel in screen pixels, which else is that of a letter; the pixels around the
 footprint; and the largest share of the picture's side."""
 BEYOND = 4
@@ -41,8 +41,7 @@ At = Callable[[float, float], QPointF]
 @dataclass(frozen=True, eq=False)
 class Painted:
     """What is painted for one variant: the colours of the part of the picture that begins at `start` (row, column), and
-    the footprint of `place`, with `channels` values per pixel. The colours go from 0 to `top` of the `measure`; with
-    `legend` what the marks of the footprint mean is drawn too."""
+    the footprint of `place`, with `channels` values per pixel. The colours go from 0 to `top` of the `measure`."""
 
     image: QImage | None
     start: tuple[int, int]
@@ -53,7 +52,6 @@ class Painted:
     counts: Array | None = None
     measure: Measure = "sectors"
     top: int = 0
-    legend: bool = False
 
     @property
     def pixels(self) -> list[tuple[int, int]]:
@@ -94,7 +92,7 @@ def draw_traffic(painter: QPainter, canvas: ImageCanvas, painted: Painted) -> No
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, area.width() < width)
         painter.drawImage(area, painted.image, QRectF(painted.image.rect()))
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-    full = canvas.window().isFullScreen()  # there the window shows neither the scale nor the footprint in words
+    full = canvas.window().isFullScreen()  # there the window has no bar with the scale and the legend
     scale = [scale_entry(painted.measure, painted.top)] if painted.top else []
     if painted.footprint is None or not painted.place:
         if full:
@@ -111,7 +109,7 @@ def draw_traffic(painter: QPainter, canvas: ImageCanvas, painted: Painted) -> No
             painter.setPen(QPen(colour, thick))
             painter.drawRect(where)
         frame = _draw_enlarged(painter, canvas, painted, box, where)
-    if full or painted.legend:
+    if full:
         _draw_legend(painter, canvas, [*entries(bool(painted.passed)), *scale], where, frame)
 
 
@@ -164,17 +162,16 @@ def _draw_enlarged(
 def _draw_legend(
     painter: QPainter, canvas: ImageCanvas, shown: list[Entry], where: QRectF, frame: QRectF | None
 ) -> None:
-    """Draw what marks and colours mean: next to the enlarged footprint, without covering the place `where` it is, else
-    in the corner farthest from there."""
+    """Draw what marks and colours mean: in the corner farthest from `where` the footprint is, above or below the
+    enlarged one, or in the corner beyond."""
     gap, line = canvas.fontMetrics().averageCharWidth(), painter.fontMetrics().height()
     width = min(max((entry_width(painter, one) for one in shown), default=0.0), canvas.width() - 2.0 * gap)
     area = _corner(canvas, QSizeF(width, line * len(shown)), where.center())
     if frame is not None:
-        upper, left = frame.center().y() < canvas.height() / 2, frame.center().x() < canvas.width() / 2
-        beside = area.translated((frame.width() + gap) * (1 if left else -1), 0)
-        area.translate(0, (frame.height() + gap) * (1 if upper else -1))
-        if area.intersects(where) and not beside.intersects(where):
-            area = beside
+        below = frame.center().y() < canvas.height() / 2
+        near = area.translated(0, (frame.height() + gap) * (1 if below else -1))
+        area.moveTop(canvas.height() - gap - area.height() if below else gap)
+        area = area if near.intersects(where) else near
     painter.fillRect(area.adjusted(-3, -3, 3, 3), VEIL)
     for place, one in enumerate(shown):
         draw_entry(painter, one, area.topLeft() + QPointF(0, place * line), width, ON_VEIL)

@@ -11,7 +11,7 @@ from app.models.pictures.pyramid import Array
 from app.models.traffic.recorded import OfVariant, Recorded, by_pixel, runs, tinted
 from app.views.parts import number
 from app.views.pictures.canvas_paint import rgba_image
-from app.views.traffic.marks import MADE, SECTOR_LINE, draw_element, draw_entry, draw_passed, entries, entry_width
+from app.views.traffic.marks import MADE, SECTOR_LINE, draw_element, draw_passed
 from gpu_ops.explaining.traffic.content import SECTOR, Measure
 
 MOST = 2048
@@ -53,7 +53,7 @@ class TrafficStrip(QWidget):
         return self.fontMetrics().height() + 4
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(40 * self.fontMetrics().averageCharWidth(), self._line * (len(self.rows) + 2))
+        return QSize(40 * self.fontMetrics().averageCharWidth(), self._line * (len(self.rows) + 1))
 
     def _names(self) -> float:
         """The width of the variants' names."""
@@ -78,18 +78,7 @@ class TrafficStrip(QWidget):
         painter.drawText(below, Qt.AlignmentFlag.AlignLeft, self.tr("sample {first}").format(first=number(self._first)))
         last = self.tr("{last}").format(last=number(self._first + max(self._count, 1) - 1))
         painter.drawText(below, Qt.AlignmentFlag.AlignRight, last)
-        self._draw_legend(painter, below.bottom())
         painter.end()
-
-    def _draw_legend(self, painter: QPainter, top: float) -> None:
-        """What the marks mean, in the line from there; its space stays, so that nothing moves after a click."""
-        if not self._place:
-            return
-        x, ink = 0.0, self.palette().windowText().color()
-        for entry in entries(any(one.footprint is not None and one.footprint.passed for one, _ in self.rows)):
-            width = min(entry_width(painter, entry), self.width() - x)
-            draw_entry(painter, entry, QPointF(x, top), width, ink)
-            x += width + self.fontMetrics().averageCharWidth()
 
     def _draw_footprint(self, painter: QPainter, one: OfVariant, box: QRectF) -> None:
         if one.footprint is None or not self._place or one.traffic is None:
