@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QLocale, QPoint, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
 from xray_answers import show, window_with
 
 from app.controllers.engine_log import describe
-from app.models.traffic.recorded import recorded, sector_spans, tinted
+from app.models.experiment.pin import Pin
+from app.models.traffic.recorded import OfVariant, footprint_text, recorded, sector_spans, tinted
+from app.views.traffic import paint
+from app.views.traffic.marks import draw_passed
+from app.views.traffic.paint import Painted, draw_traffic
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.kernel_messages import TrafficAnswer, TrafficRequest
@@ -169,3 +175,73 @@ def test_colours_and_bars_are_those_of_the_counts() -> None:
     assert sector_spans(PRINT, 64) == [(0, 32, 64), (1, 0, 32)]
     assert sector_spans(PRINT, 50) == [(0, 32, 50), (1, 0, 14), (1, 14, 46)]
     assert recorded(answer_of(TrafficRequest(1, None, "mean2d", {}, (), "sm_75"), {})).variants == ()  # type: ignore[arg-type]
+
+
+def test_results_that_are_not_recorded_are_named(qtbot, window, engine) -> None:
+    session = window.controller.session
+    session.set_picks(("naive", "constant", "shared", "rows", "ring"))
+    act(window, "traffic")
+    answer(qtbot, engine, naive=9)
+    assert [pick.variant for pick in asked(engine)[-1].picks] == ["naive", "constant", "shared", "rows"]
+    assert window.traffic_bar.state.text().endswith("At most 4 are recorded. Untick others to record: 6 ring buffer")
+    session.set_picks(("naive", "ring"))
+    answer(qtbot, engine, 2, naive=9, ring=1)
+    assert "At most" not in window.traffic_bar.state.text()
+
+
+def test_an_edited_kernel_has_traffic_of_its_own(qtbot, window, engine) -> None:
+    pin = Pin.edited("naive", {FILE: "// edited"})
+    window.controller.session.show_pin(pin)
+    act(window, "traffic")
+    answer(qtbot, engine, naive=3)
+    assert [bool(pick.edits) for pick in asked(engine)[-1].picks] == [False, True, False, False]
+    recorded = window.context.traffic.recorded
+    assert [one.id for one in recorded.variants] == ["naive", pin.id, "shared", "rows"]
+    assert "\nnaive, edited – 193 sectors" in window.traffic_bar.state.text()  # noqa: RUF001
+
+
+def test_the_legend_explains_every_mark_also_in_full_screen(qtbot, window, engine, monkeypatch) -> None:
+    act(window, "traffic")
+    answer(qtbot, engine, naive=9, shared=2, rows=1)
+    bar, canvas = window.traffic_bar, window.panes.pane("input").canvas
+    assert bar.legend.shown == [] and bar.legend.height() > 0
+    qtbot.waitUntil(lambda: canvas.display.scale > 0 and bool(canvas.images))
+    window.context.traffic.set_place((100, 263))
+    answer(qtbot, engine, 2, naive=9, shared=2, rows=1)
+    texts = [text for _, text in bar.legend.shown]
+    assert texts == ["the result", "made of these", "sectors fetched for them", "read without effect"]
+    painted, drawn = Painted(None, (100, 200), SHAPE, PRINT, (100, 263), top=9), []
+    monkeypatch.setattr(paint, "draw_entry", lambda painter, entry, *rest: drawn.append(entry[1]))
+    for full in (False, True):
+        monkeypatch.setattr(MainWindow, "isFullScreen", lambda window, full=full: full)
+        image = QImage(canvas.size(), QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        draw_traffic(painter, canvas, painted)
+        painter.end()
+        assert drawn == ([*texts, "0 to 9 fetches of a sector"] if full else [])
+
+
+def test_what_was_read_without_effect_is_hatched() -> None:
+    """Elements 60 to 66 of rows of 64 are read, of which 62 to 64 make the result."""
+    print_ = replace(PRINT, passed=(60, 61, 65, 66))
+    painted = Painted(None, (100, 200), SHAPE, print_, (100, 263))
+    assert painted.pixels == [(100, 262), (100, 263), (101, 200)]
+    assert painted.passed == [(100, 260, 262), (101, 201, 203)]
+    image = QImage(8, 8, QImage.Format.Format_RGB32)
+    image.fill(0xFF808080)
+    painter = QPainter(image)
+    draw_passed(painter, QRectF(0, 0, 8, 8))
+    painter.end()
+    assert {image.pixelColor(x, y).value() for x in range(8) for y in range(8)} == {255, 63}
+
+
+def test_numbers_of_a_footprint_are_those_of_the_locale() -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale("en_US"))
+    try:
+        print_ = replace(PRINT, block=(1234, 0, 0), thread=(5, 0, 0), shared_reads=0, passed=(), elements=(0,) * 2000)
+        one = OfVariant("naive", "naive", Traffic("naive", (4096,), 4, ()), footprint=print_)
+        text = footprint_text(one, (1500,))
+    finally:
+        QLocale.setDefault(before)
+    assert text.startswith("The result of naive at sample 1,500 is made of 2,000 samples. Thread 5 of block 1,234, in")
