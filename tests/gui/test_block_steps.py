@@ -88,6 +88,17 @@ def test_a_block_is_asked_for_only_where_its_panel_is_open(qtbot, window, engine
     assert "block" in describe(request)
 
 
+def test_a_panel_that_opens_shows_a_ticked_variant(qtbot, window, engine, ordered) -> None:
+    window.controller.session.set_picks(("naive",))
+    window.context.xray.take_ticked()
+    assert window.context.xray.variant == "naive"
+    window.controller.session.set_picks(("rows",))
+    engine.end()
+    panel = open_panel(qtbot, window, engine, ordered)
+    assert asked(engine)[-1].pick.variant == "rows"
+    assert panel.title.text() == "Kernel mirror of 4 row streaming"
+
+
 def test_another_block_and_another_order_are_asked_for(qtbot, window, engine, ordered, racy) -> None:
     panel = open_panel(qtbot, window, engine, ordered)
     assert panel.choice.axes[0].value() == 1

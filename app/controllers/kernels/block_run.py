@@ -52,6 +52,12 @@ class BlockRunController(AfterXRay):
         title = FILTERS.find(self._content_query.filter).variant(pick.variant).title
         return self.tr("{variant}, edited").format(variant=title) if pick.edits else title
 
+    def watch(self, on: bool) -> None:
+        """As of every panel; one that opens shows a ticked variant, as the X-ray does."""
+        if on:
+            self._xray.take_ticked()
+        super().watch(on)
+
     def choose(self, launch: int, place: Place | None = None) -> None:
         """Record this block of this launch; None: one in the middle."""
         self._launch, self._place, self._other = launch, place, False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
@@ -53,7 +54,7 @@ class Painted:
     measure: Measure = "sectors"
     top: int = 0
 
-    @property
+    @cached_property
     def pixels(self) -> list[tuple[int, int]]:
         """The pixels of the footprint as (row, column) of the whole picture, each once."""
         rows, columns = np.divmod(self._flat, self.shape[1])
@@ -64,7 +65,7 @@ class Painted:
         elements = self.footprint.elements if self.footprint is not None else ()
         return np.unique(np.asarray(elements, np.int64) // self.channels)
 
-    @property
+    @cached_property
     def passed(self) -> list[tuple[int, int, int]]:
         """The pixels that were read without effect as (row, first column, last + 1) of the whole picture."""
         read = self.footprint.passed if self.footprint is not None else ()
@@ -72,7 +73,7 @@ class Painted:
         (top, left), width = self.start, self.shape[1]
         return [(a // width + top, a % width + left, b % width + 1 + left) for a, b in runs(flat.tolist(), width)]
 
-    @property
+    @cached_property
     def spans(self) -> list[tuple[int, float, float]]:
         """The sectors of the footprint as (row, first column, last + 1) of the whole picture."""
         if self.footprint is None:
