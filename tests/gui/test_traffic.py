@@ -204,12 +204,11 @@ def test_the_legend_explains_every_mark_also_in_full_screen(qtbot, window, engin
     act(window, "traffic")
     answer(qtbot, engine, naive=9, shared=2, rows=1)
     bar, canvas = window.traffic_bar, window.panes.pane("input").canvas
-    assert bar.legend.shown == [] and bar.legend.height() > 0
     qtbot.waitUntil(lambda: canvas.display.scale > 0 and bool(canvas.images))
     window.context.traffic.set_place((100, 263))
     answer(qtbot, engine, 2, naive=9, shared=2, rows=1)
-    texts = [text for _, text in bar.legend.shown]
-    assert texts == ["the result", "made of these", "sectors fetched for them", "read without effect"]
+    texts = [sign.accessibleName() for sign in bar.signs if sign.isVisible()]
+    assert texts == ["the result", "made of these", "fetched sectors", "read without effect"]
     painted, drawn = Painted(None, (100, 200), SHAPE, PRINT, (100, 263), top=9), []
     monkeypatch.setattr(paint, "draw_entry", lambda painter, entry, *rest: drawn.append(entry[1]))
     for full in (False, True):
@@ -233,6 +232,21 @@ def test_what_was_read_without_effect_is_hatched() -> None:
     draw_passed(painter, QRectF(0, 0, 8, 8))
     painter.end()
     assert {image.pixelColor(x, y).value() for x in range(8) for y in range(8)} == {255, 63}
+
+
+def test_the_pictures_keep_their_size_and_the_words_of_a_footprint_are_seen(qtbot, window, engine) -> None:
+    window.resize(900, 600)
+    act(window, "traffic")
+    answer(qtbot, engine, naive=9, shared=2, rows=1)
+    bar, canvas = window.traffic_bar, window.panes.pane("input").canvas
+    bar.state.setText("\n".join(map(str, range(20))))
+    before = canvas.size()
+    window.context.traffic.set_place((100, 263))
+    answer(qtbot, engine, 2, naive=9, shared=2, rows=1)
+    bar.state.setText("\n".join(map(str, range(20))))
+    window.context.traffic.shown_changed.emit()
+    qtbot.waitUntil(lambda: not bar.words.visibleRegion().isEmpty())
+    assert canvas.size() == before
 
 
 def test_numbers_of_a_footprint_are_those_of_the_locale() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Slot
+from math import ceil
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
+from app.base.nesting import bounded
 from app.base.numbers import count
 from app.base.tips import tip_text
 from app.controllers.kernels.traffic import MOST, TrafficController
@@ -14,14 +17,15 @@ from app.views.boxes import in_column
 from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 from app.views.parts import Combo
+from app.views.scrolled import Scrolled
 from app.views.traffic.marks import Entry, draw_entry, draw_scale, entries, entry_width
 from app.views.traffic.strip import TrafficStrip
 from gpu_ops.explaining.traffic.content import MEASURES
 from gpu_ops.input_kinds import INPUT_KINDS
 
 FOLLOWED = "xray"
-LINES, WORDS = 2, 4
-"""The least lines of text for the totals, and for the footprint."""
+LINES = 7
+"""Lines of text for the totals and the footprint; more are scrolled."""
 
 
 class ColourScale(QWidget):
@@ -58,30 +62,21 @@ class ColourScale(QWidget):
         painter.end()
 
 
-class Legend(QWidget):
-    """What the marks of a footprint mean, in one line that stays free where there is no footprint."""
+class Sign(QWidget):
+    """One entry of the legend."""
 
-    def __init__(self, parent: QWidget) -> None:
+    def __init__(self, entry: Entry, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("trafficLegend")
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.shown: list[Entry] = []
-
-    def show_entries(self, shown: list[Entry]) -> None:
-        """Show these signs."""
-        self.shown = shown
-        self.setAccessibleName(self.tr("Signs: {signs}").format(signs=self.tr(", ").join(text for _, text in shown)))
-        self.update()
+        self._entry = entry
+        self.setAccessibleName(entry[1])
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
 
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(0, self.fontMetrics().height() + 2)
+        return QSize(ceil(entry_width(self.fontMetrics(), self._entry)), self.fontMetrics().height() + 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        painter, x, ink = QPainter(self), 0.0, self.palette().windowText().color()
-        for entry in self.shown:
-            width = min(entry_width(painter, entry), self.width() - x)
-            draw_entry(painter, entry, QPointF(x, 1), width, ink)
-            x += width + self.fontMetrics().averageCharWidth()
+        painter = QPainter(self)
+        draw_entry(painter, self._entry, QPointF(0, 1), self.width(), self.palette().windowText().color())
         painter.end()
 
 
@@ -110,11 +105,10 @@ class TrafficBar(QWidget):
         self.close_button = named(QToolButton(self), "trafficClose", tip=self.tr("Stop painting the traffic"))
         self.close_button.setText("×")  # noqa: RUF001 - the sign
         self.state, self.words = sentence_label("trafficState", self), sentence_label("trafficWords", self)
-        # The pictures keep their size while the texts change: else another pixel is under the mouse after a click.
-        for label, lines in ((self.state, LINES), (self.words, WORDS)):
-            label.setMinimumHeight(lines * self.fontMetrics().lineSpacing())
-            label.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.strip, self.legend = TrafficStrip(self), Legend(self)
+        page = QWidget(self)
+        in_column(self.state, self.words, 1, on=page, gap=2)
+        self.texts = Scrolled(page, self)
+        self.strip, self.signs = TrafficStrip(self), [Sign(entry, self) for entry in entries(True)]
         self._arrange()
         self.measure.activated.connect(lambda: controller.set_measure(self.measure.currentData()))
         self.line.activated.connect(self._choose_line)
@@ -129,7 +123,21 @@ class TrafficBar(QWidget):
         row = FlowLayout(gap=gap, wide=True)
         for widget in (self.measure, self.line, self.scale, self.close_button):
             row.addWidget(widget)
-        in_column(row, self.strip, self.legend, self.state, self.words, on=self, margins=(gap, 2, gap, 2), gap=2)
+        legend = FlowLayout(gap=gap)
+        for sign in self.signs:
+            legend.addWidget(sign)
+        in_column(row, self.strip, legend, self.texts, on=self, margins=(gap, 2, gap, 2), gap=2)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The pictures keep their size while the texts change: else another pixel is under the mouse after a click."""
+        self.texts.setFixedHeight(LINES * self.fontMetrics().lineSpacing())
+
+    @bounded
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "texts"):
+            self._fit()
 
     @Slot()
     def _choose_line(self) -> None:
@@ -153,9 +161,6 @@ class TrafficBar(QWidget):
         if spatial == 1:
             self.strip.show_recorded(recorded, controller.measure, controller.line, controller.place)
         self.state.setText(self._state())
-        if recorded is not None:  # as high while the next footprint is recorded
-            lines = max(self.state.text().count("\n") + 1, LINES)
-            self.state.setMinimumHeight(lines * self.fontMetrics().lineSpacing())
         words = ""
         if recorded is not None and controller.place:
             shown = recorded.of(controller.variant) or recorded.variants[0]
@@ -165,9 +170,11 @@ class TrafficBar(QWidget):
         elif recorded is not None:
             words = self.tr("Click a pixel of a result, or press Enter at the cursor, to see what made it.")
         self.words.setText(words)
-        prints = [one.footprint for one in recorded.variants] if recorded is not None and controller.place else []
-        found = [one for one in prints if one is not None]
-        self.legend.show_entries(entries(any(one.passed for one in found)) if found else [])
+        QTimer.singleShot(0, self, self._show_words)
+
+    def _show_words(self) -> None:
+        """Scroll to the footprint in words, or back to the totals."""
+        self.texts.verticalScrollBar().setValue(self.words.y() if self._controller.place else 0)
 
     def _state(self) -> str:
         """The totals, or why there are none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QCoreApplication, QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen
+from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QPainter, QPen
 
 from app.base.numbers import count
 from app.models.pictures.display import colors
@@ -67,7 +67,7 @@ def entries(passed: bool) -> list[Entry]:
     found: list[Entry] = [
         (draw_chosen, _tr("the result")),
         (draw_element, _tr("made of these")),
-        (draw_sector, _tr("sectors fetched for them")),
+        (draw_sector, _tr("fetched sectors")),
     ]
     return [*found, (draw_passed, _tr("read without effect"))] if passed else found
 
@@ -94,7 +94,6 @@ def draw_entry(painter: QPainter, entry: Entry, at: QPointF, width: float, ink: 
     painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
 
 
-def entry_width(painter: QPainter, entry: Entry) -> float:
+def entry_width(metrics: QFontMetrics, entry: Entry) -> float:
     """The width of a sign with what it means."""
-    metrics = painter.fontMetrics()
     return SIGN * metrics.height() + metrics.horizontalAdvance(entry[1]) + 2.0

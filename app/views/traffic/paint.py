@@ -166,7 +166,9 @@ def _draw_legend(
     """Draw what marks and colours mean: in the corner farthest from `where` the footprint is, above or below the
     enlarged one, or in the corner beyond."""
     gap, line = canvas.fontMetrics().averageCharWidth(), painter.fontMetrics().height()
-    width = min(max((entry_width(painter, one) for one in shown), default=0.0), canvas.width() - 2.0 * gap)
+    width = min(
+        max((entry_width(painter.fontMetrics(), one) for one in shown), default=0.0), canvas.width() - 2.0 * gap
+    )
     area = _corner(canvas, QSizeF(width, line * len(shown)), where.center())
     if frame is not None:
         below = frame.center().y() < canvas.height() / 2
