@@ -12,7 +12,7 @@ from fake_engine import FakeEngine, act
 from PySide6.QtCore import QLocale, QPoint, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
-from xray_answers import show, window_with
+from xray_answers import plain, show, window_with
 
 from app.controllers.engine_log import describe
 from app.models.experiment.pin import Pin
@@ -137,7 +137,7 @@ def test_a_click_on_a_picture_asks_for_the_footprint_and_says_it(qtbot, window, 
     request = asked(engine)[-1]
     assert (request.output, request.place) == ("image", window.context.traffic.place) and len(request.place) == 2
     row, column = request.place
-    assert window.traffic_bar.words.text() == (
+    assert plain(window.traffic_bar.words.text()) == (
         f"The result of naive at row {row}, column {column} is made of 3 pixels in 2 rows. Thread (x 8, y 3) of block "
         "1, in warp 1, wrote it at line 5. It fetched 2 sectors with these inputs, at line 4. The thread that wrote it "
         "read 50 values from shared memory, for 2 results in all. Also read without effect, because of a sum that "

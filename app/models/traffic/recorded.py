@@ -25,6 +25,8 @@ COLOURS = "viridis"
 """Even steps that colour-blind people can distinguish."""
 OPACITY = 190
 """Of the colours over a picture, out of 255; where nothing is fetched, there is no colour."""
+NO_BREAK = "\u00a0"
+"""A space at which no line ends."""
 Line = tuple[str, int]
 
 
@@ -214,7 +216,8 @@ def _extents(extents: Sequence[int]) -> str:
     last = max((place for place, at in enumerate(extents) if at), default=0)
     if not last:
         return count(extents[0])
-    return f"({', '.join(f'{axis} {count(at)}' for axis, at in zip('xyz'[: last + 1], extents, strict=False))})"
+    shown = ", ".join(f"{axis} {count(at)}" for axis, at in zip("xyz"[: last + 1], extents, strict=False))
+    return f"({shown})".replace(" ", NO_BREAK)
 
 
 def sector_spans(print_: Footprint, columns: int) -> list[tuple[int, int, int]]:

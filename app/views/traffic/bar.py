@@ -26,6 +26,7 @@ from gpu_ops.input_kinds import INPUT_KINDS
 FOLLOWED = "xray"
 LINES = 7
 """Lines of text for the totals and the footprint; more are scrolled."""
+GAP = 2
 
 
 class ColourScale(QWidget):
@@ -106,7 +107,7 @@ class TrafficBar(QWidget):
         self.close_button.setText("×")  # noqa: RUF001 - the sign
         self.state, self.words = sentence_label("trafficState", self), sentence_label("trafficWords", self)
         page = QWidget(self)
-        in_column(self.state, self.words, 1, on=page, gap=2)
+        in_column(self.state, self.words, 1, on=page, gap=GAP)
         self.texts = Scrolled(page, self)
         self.strip, self.signs = TrafficStrip(self), [Sign(entry, self) for entry in entries(True)]
         self._arrange()
@@ -131,7 +132,7 @@ class TrafficBar(QWidget):
 
     def _fit(self) -> None:
         """The pictures keep their size while the texts change: else another pixel is under the mouse after a click."""
-        self.texts.setFixedHeight(LINES * self.fontMetrics().lineSpacing())
+        self.texts.setFixedHeight(LINES * self.fontMetrics().lineSpacing() + 2 * GAP)
 
     @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
