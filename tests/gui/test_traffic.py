@@ -16,10 +16,12 @@ from xray_answers import plain, show, window_with
 
 from app.controllers.engine_log import describe
 from app.models.experiment.pin import Pin
-from app.models.traffic.recorded import OfVariant, footprint_text, recorded, sector_spans, tinted
+from app.models.traffic.recorded import OfVariant, Recorded, footprint_text, recorded, sector_spans, tinted
 from app.views.traffic import paint
+from app.views.traffic.bar import TrafficBar
 from app.views.traffic.marks import draw_passed
 from app.views.traffic.paint import Painted, draw_traffic
+from app.views.traffic.strip import TrafficStrip
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.kernel_messages import TrafficAnswer, TrafficRequest
@@ -234,19 +236,21 @@ def test_what_was_read_without_effect_is_hatched() -> None:
     assert {image.pixelColor(x, y).value() for x in range(8) for y in range(8)} == {255, 63}
 
 
-def test_the_pictures_keep_their_size_and_the_words_of_a_footprint_are_seen(qtbot, window, engine) -> None:
-    window.resize(900, 600)
+def test_the_pictures_keep_their_size_and_the_words_of_a_footprint_are_seen(qtbot, window, engine, monkeypatch) -> None:
+    lines = "\n".join(map(str, range(20)))
+    monkeypatch.setattr(TrafficBar, "_state", lambda bar: lines if bar._controller.recorded else "Recording…")
     act(window, "traffic")
-    answer(qtbot, engine, naive=9, shared=2, rows=1)
     bar, canvas = window.traffic_bar, window.panes.pane("input").canvas
-    bar.state.setText("\n".join(map(str, range(20))))
-    before = canvas.size()
-    window.context.traffic.set_place((100, 263))
-    answer(qtbot, engine, 2, naive=9, shared=2, rows=1)
-    bar.state.setText("\n".join(map(str, range(20))))
-    window.context.traffic.shown_changed.emit()
-    qtbot.waitUntil(lambda: not bar.words.visibleRegion().isEmpty())
-    assert canvas.size() == before
+    sizes = []
+    for times, place in enumerate(((), (100, 263)), 1):
+        window.context.traffic.set_place(place)
+        QTest.qWait(10)
+        sizes.append(canvas.size())
+        answer(qtbot, engine, times, naive=9, shared=2, rows=1)
+        QTest.qWait(10)
+        sizes.append(canvas.size())
+        assert bar.words.visibleRegion().isEmpty() == (not place)
+    assert len({size.toTuple() for size in sizes}) == 1
 
 
 def test_numbers_of_a_footprint_are_those_of_the_locale() -> None:
@@ -259,3 +263,18 @@ def test_numbers_of_a_footprint_are_those_of_the_locale() -> None:
     finally:
         QLocale.setDefault(before)
     assert text.startswith("The result of naive at sample 1,500 is made of 2,000 samples. Thread 5 of block 1,234, in")
+
+
+def test_the_rows_of_a_signal_stay_dimmed_while_the_next_footprint_is_recorded(qtbot) -> None:
+    line = LineTraffic("k", ((FILE, 4),), {"sectors": np.full(8, 3)})
+    found = Recorded((), (OfVariant("naive", "naive", Traffic("naive", (64,), 4, (line,))),))
+    strip = TrafficStrip(None)
+    qtbot.addWidget(strip)
+    strip.show_recorded(found, "sectors", None, ())
+    strip.resize(strip.sizeHint())
+    full, height = strip.grab().toImage(), strip.sizeHint().height()
+    strip.show_recorded(None, "sectors", None, (5,))
+    assert strip.sizeHint().height() == height and not strip.isEnabled()
+    assert strip.grab().toImage() != full
+    strip.show_recorded(found, "sectors", None, ())
+    assert strip.grab().toImage() == full and strip.isEnabled()

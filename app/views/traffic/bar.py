@@ -50,6 +50,8 @@ class ColourScale(QWidget):
         return QSize(metrics.averageCharWidth() * (24 + len(count(self.top))), metrics.height() + 6)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        if not self.top:
+            return
         painter, metrics = QPainter(self), self.fontMetrics()
         low, high = "0", count(self.top)
         left, right = metrics.horizontalAdvance(low) + 5, metrics.horizontalAdvance(high) + 5
@@ -110,6 +112,7 @@ class TrafficBar(QWidget):
         in_column(self.state, self.words, 1, on=page, gap=GAP)
         self.texts = Scrolled(page, self)
         self.strip, self.signs = TrafficStrip(self), [Sign(entry, self) for entry in entries(True)]
+        self.strip.hide()
         self._arrange()
         self.measure.activated.connect(lambda: controller.set_measure(self.measure.currentData()))
         self.line.activated.connect(self._choose_line)
@@ -156,9 +159,9 @@ class TrafficBar(QWidget):
         self._show_lines()
         spatial = 1 if controller.session.input is None else INPUT_KINDS[controller.session.input.kind].rank
         top = recorded.top(controller.measure, controller.line, spatial) if recorded is not None else 0
-        self.scale.set_top(top)
-        self.scale.setVisible(top > 0)
-        self.strip.setVisible(recorded is not None and spatial == 1)
+        if recorded is not None:  # else nothing moves while the next footprint is recorded
+            self.scale.set_top(top)
+        self.strip.setVisible(spatial == 1)
         if spatial == 1:
             self.strip.show_recorded(recorded, controller.measure, controller.line, controller.place)
         self.state.setText(self._state())

@@ -16,6 +16,8 @@ from gpu_ops.explaining.traffic.content import SECTOR, Measure
 
 MOST = 2048
 """Columns of colours; each is the largest of its samples."""
+DIMMED = 0.4
+"""The opacity of what belongs to an earlier choice."""
 
 
 class TrafficStrip(QWidget):
@@ -36,10 +38,11 @@ class TrafficStrip(QWidget):
     def show_recorded(
         self, recorded: Recorded | None, measure: Measure, line: tuple[str, int] | None, place: tuple[int, ...]
     ) -> None:
-        """Show the traffic of a signal; None for none."""
-        self.rows, self._place = [], place
+        """Show the traffic of a signal. None: it is being recorded, and the last one stays, dimmed, so that the curves
+        do not move."""
+        self.setEnabled(recorded is not None)
         if recorded is not None:
-            top = recorded.top(measure, line, 1)
+            self.rows, self._place, top = [], place, recorded.top(measure, line, 1)
             for one in recorded.variants:
                 if one.traffic is not None:
                     counts = by_pixel(one.counts(measure, line), 1)
@@ -65,6 +68,7 @@ class TrafficStrip(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter, line, left = QPainter(self), self._line, self._names()
+        painter.setOpacity(1.0 if self.isEnabled() else DIMMED)
         ink = self.palette().windowText().color()
         for n, (one, image) in enumerate(self.rows):
             box = QRectF(left, n * line + 1, self.width() - left, line - 3)
