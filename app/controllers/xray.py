@@ -145,10 +145,15 @@ class XRayController(OnDemand):
 
     def watch(self, on: bool) -> None:
         """As of every panel; one that opens shows a ticked variant, unless another one was chosen or is edited."""
-        settled = self._watched or self._chosen or self.editing
-        if on and not settled and self.variant not in self._session.choice.picks:
-            self._take_variants()
+        if on:
+            self.take_ticked()
         super().watch(on)
+
+    def take_ticked(self) -> None:
+        """Take a ticked variant, unless the panel is open, or another one was chosen or is edited."""
+        settled = self._watched or self._chosen or self.editing
+        if not settled and self.variant not in self._session.choice.picks:
+            self._take_variants()
 
     def choose(self, variant: str) -> None:
         """X-ray this variant; one without kernels of its own changes nothing."""

@@ -10,15 +10,18 @@ import pytest
 from fake_engine import FakeEngine, act
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from xray_answers import window_with
 
 from app.base import theme
 from app.controllers.engine_log import describe
 from app.models.xray.block_outputs import Written
 from app.models.xray.block_reader import BlockReader
+from app.models.xray.drafts import Draft
 from app.views.block_steps.panel import BlockStepsPanel
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import BLOCK_STEPS
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.sim.block_run.accesses import Access, AccessLog
 from gpu_ops.devices.sim.block_run.compared import BlockSteps, LaunchChoice, outcome
 from gpu_ops.devices.sim.block_run.log import Cells
@@ -85,6 +88,17 @@ def test_a_block_is_asked_for_only_where_its_panel_is_open(qtbot, window, engine
     assert "block" in describe(request)
 
 
+def test_a_panel_that_opens_shows_a_ticked_variant(qtbot, window, engine, ordered) -> None:
+    window.controller.session.set_picks(("naive",))
+    window.context.xray.take_ticked()
+    assert window.context.xray.variant == "naive"
+    window.controller.session.set_picks(("rows",))
+    engine.end()
+    panel = open_panel(qtbot, window, engine, ordered)
+    assert asked(engine)[-1].pick.variant == "rows"
+    assert panel.title.text() == "Kernel mirror of 4 row streaming"
+
+
 def test_another_block_and_another_order_are_asked_for(qtbot, window, engine, ordered, racy) -> None:
     panel = open_panel(qtbot, window, engine, ordered)
     assert panel.choice.axes[0].value() == 1
@@ -141,8 +155,76 @@ def test_buttons_and_keys_lead_to_places_of_interest(qtbot, window, engine, orde
     qtbot.waitUntil(lambda: bar.step == here - 1)
     bar.go_to(reader.steps)
     assert not bar.buttons["step", False].isEnabled()
-    assert reader.next(reader.steps, "barrier") == reader.steps
-    assert reader.next(0, "divergence", back=True) == 0
+
+
+def test_where_there_is_no_such_step_nothing_moves_and_a_sentence_says_so(qtbot, window, engine, ordered) -> None:
+    panel = open_panel(qtbot, window, engine, ordered)
+    bar, reader = panel.bar, panel.reader
+    assert reader is not None
+    opened, barrier = np.flatnonzero(reader.opens), bar.buttons["barrier", False]
+    assert (reader.next(0, "barrier"), reader.next(0, "barrier", back=True)) == (opened[0], None)
+    assert reader.next(opened[0], "barrier", back=True) is None
+    assert reader.next(reader.steps, "barrier", back=True) == opened[-1]
+    assert (reader.next(0, "step", back=True), reader.next(reader.steps, "line")) == (None, None)
+    bar.go_to(opened[-1])
+    assert barrier.toolTip() == "No barrier opens after this step." and not barrier.isEnabled()
+    said = panel.said.text()
+    bar.slider.setFocus()
+    QTest.keyClick(bar.slider, Qt.Key.Key_PageDown, Qt.KeyboardModifier.AltModifier)
+    qtbot.waitUntil(lambda: panel.said.text() == f"No barrier opens after this step. {said}")
+    assert bar.step == opened[-1]
+    bar.jump("step")
+    assert "No barrier" not in panel.said.text()
+
+
+def test_each_word_stands_between_its_two_buttons(qtbot, window, engine, ordered) -> None:
+    bar = open_panel(qtbot, window, engine, ordered).bar
+    for (goal, back), button in bar.buttons.items():
+        word = next(label for label in button.parentWidget().findChildren(QLabel) if label.text() == goal)
+        assert (button.x() < word.x()) == back
+
+
+def test_before_the_first_step_the_source_shows_where_the_lanes_are(qtbot, window, engine, ordered) -> None:
+    panel = open_panel(qtbot, window, engine, ordered)
+    (first,) = panel.reader.lanes_by_line(0)
+    assert panel.code.textCursor().blockNumber() + 1 == first > 1
+    panel.bar.go_to(panel.reader.steps)
+    assert panel.code.textCursor().blockNumber() + 1 != first
+    panel.bar.go_to(0)
+    assert panel.code.textCursor().blockNumber() + 1 == first
+
+
+def test_the_source_has_ten_lines_and_grows_with_the_letters(qtbot, qapp, window, engine, ordered) -> None:
+    panel = open_panel(qtbot, window, engine, ordered)
+    for presenter in (False, True):
+        theme.apply(qapp, Qt.ColorScheme.Light, presenter)
+        qtbot.waitUntil(lambda: panel.code.font().pointSizeF() > 0.85 * panel.font().pointSizeF())
+        assert panel.code.minimumHeight() >= 10 * panel.code.fontMetrics().lineSpacing()
+
+
+def test_another_schedule_is_offered_or_refused_with_a_reason(qtbot, window, engine, ordered, racy) -> None:
+    panel = open_panel(qtbot, window, engine, ordered)
+    assert panel.other.isEnabled() and panel.other.toolTip().startswith("Run the block again")
+    panel.choice.axes[0].setValue(0)
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    assert not panel.other.isEnabled() and panel.other.toolTip().startswith("The block is recorded first")
+    answer(engine, racy, RACY)
+    assert not panel.other.isEnabled() and panel.other.toolTip().startswith("Both orders are recorded")
+    panel.choice.chosen.emit(0, (1, 0, 0))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 3)
+    answer(engine, BlockSteps(LAUNCHES, 0, recorded(ORDERED, threads=32)))
+    assert not panel.other.isEnabled() and panel.other.toolTip().startswith("A block with one warp")
+
+
+def test_the_title_says_that_the_kernel_was_edited(qtbot, window, engine, ordered) -> None:
+    window.context.xray.choose("shared")
+    panel, file = open_panel(qtbot, window, engine, ordered), "mean2d/3_shared.cu"
+    assert panel.title.text() == "Kernel mirror of 3 constant + shared"
+    window.context.xray.drafts.put(Draft("mean2d", "shared", {file: read_source(file) + "\n"}))
+    qtbot.waitUntil(lambda: bool(asked(engine)[-1].pick.edits))
+    assert not panel.title.text().endswith("edited")  # the steps are still those of the shipped kernel
+    answer(engine, ordered)
+    assert panel.title.text() == "Kernel mirror of 3 constant + shared, edited"
 
 
 # What is shown

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QLocale, QPoint, QRectF, Qt
+from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
-from xray_answers import show, window_with
+from xray_answers import plain, show, window_with
 
 from app.controllers.engine_log import describe
-from app.models.traffic.recorded import recorded, sector_spans, tinted
+from app.models.experiment.pin import Pin
+from app.models.traffic.recorded import OfVariant, Recorded, footprint_text, recorded, sector_spans, tinted
+from app.views.traffic import paint
+from app.views.traffic.bar import TrafficBar
+from app.views.traffic.marks import draw_passed
+from app.views.traffic.paint import Painted, draw_traffic
+from app.views.traffic.strip import TrafficStrip
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.kernel_messages import TrafficAnswer, TrafficRequest
@@ -31,7 +39,7 @@ SIM = DeviceStatus("sim", "simulated GPU", True)
 SHAPE = (32, 64)
 FILE = "mean2d/1_naive.cu"
 READS = tuple(FootprintRead(n, "k", FILE, 4, (1, 0, 0), (8, 3, 0), True) for n in (62, 63, 64))
-PRINT = Footprint(63, "k", FILE, 5, (1, 0, 0), (8, 3, 0), 1, (62, 63, 64), READS, 25, 0, 1, 1)
+PRINT = Footprint(63, "k", FILE, 5, (1, 0, 0), (8, 3, 0), 1, (62, 63, 64), READS, 25, 50, 1, 1, (61,), 2)
 
 
 def traffic(variant: str, times: int) -> Traffic:
@@ -91,8 +99,13 @@ def test_it_is_asked_for_only_while_it_is_painted(qtbot, window, engine) -> None
     assert all(pick.device == "sim" for pick in request.picks) and request.place == ()
     assert describe(request).startswith("traffic on a simulated sm_75: mean2d window=3 border=reflect")
     text = window.traffic_bar.state.text()
-    assert text.startswith("Of the middle 64 × 32 pixels: naive: 577 sectors of the input, 7 of other memory")  # noqa: RUF001
-    assert text.endswith("rows: it has none.") and window.traffic_bar.scale.top == 10
+    assert text.splitlines() == [
+        "Counted on the middle 64 × 32 pixels:",  # noqa: RUF001
+        "naive – 577 sectors of the input, and 7 of other memory",  # noqa: RUF001
+        "shared – 129 sectors of the input, and 7 of other memory",  # noqa: RUF001
+        "rows – it has none.",  # noqa: RUF001
+    ]
+    assert window.traffic_bar.scale.top == 10
     assert window.actions_by_id["traffic"].isChecked()
     QTest.mouseClick(window.traffic_bar.close_button, Qt.MouseButton.LeftButton)
     assert not window.traffic_bar.isVisible() and not window.actions_by_id["traffic"].isChecked()
@@ -105,12 +118,12 @@ def test_a_line_and_a_measure_are_painted_on_one_scale(qtbot, window, engine) ->
     texts = [bar.line.itemText(n) for n in range(bar.line.count())]
     assert texts == ["All lines", "Line of the X-ray", "1_naive.cu, line 4", "1_naive.cu, line 9"]
     controller.set_line((FILE, 9))
-    assert bar.scale.top == 1 and "naive: 1 sectors of the input ·" in bar.state.text()
+    assert bar.scale.top == 1 and "naive – 1 sectors of the input\n" in bar.state.text()
     controller.set_line(None, True)
     controller.take_xray_line(FILE, 4)
     assert bar.scale.top == 9 and bar.line.currentText() == "Line of the X-ray"
     controller.set_measure("requests")
-    assert "naive: 18432 reads of an element by a warp" in bar.state.text().replace(",", "")
+    assert "naive – 18432 reads of an element by a warp" in bar.state.text().replace(",", "")
     with pytest.raises(ValueError, match="requests, sectors, shared"):
         controller.set_measure("bytes")
 
@@ -125,10 +138,12 @@ def test_a_click_on_a_picture_asks_for_the_footprint_and_says_it(qtbot, window, 
     answer(qtbot, engine, 2, naive=9, shared=2, rows=1)
     request = asked(engine)[-1]
     assert (request.output, request.place) == ("image", window.context.traffic.place) and len(request.place) == 2
-    place = ", ".join(map(str, request.place[::-1]))
-    assert window.traffic_bar.words.text() == (
-        f"naive: pixel ({place}) was written by thread (8, 3) of block (1, 0), warp 1, line 5, "
-        "from 3 pixels in 2 rows; line 4 fetched 2 sectors for it."
+    row, column = request.place
+    assert plain(window.traffic_bar.words.text()) == (
+        f"The result of naive at row {row}, column {column} is made of 3 pixels in 2 rows. Thread (x 8, y 3) of block "
+        "1, in warp 1, wrote it at line 5. It fetched 2 sectors with these inputs, at line 4. The thread that wrote it "
+        "read 50 values from shared memory, for 2 results in all. Also read without effect, because of a sum that "
+        "cancels, a weight of 0 or a shared word: 1 pixel in 1 row."
     )
     QTest.mouseClick(canvas, Qt.MouseButton.LeftButton, pos=at)
     assert window.context.traffic.place == () and canvas.screen_at(263.5, 100.5).toPoint() == at
@@ -162,3 +177,105 @@ def test_colours_and_bars_are_those_of_the_counts() -> None:
     assert sector_spans(PRINT, 64) == [(0, 32, 64), (1, 0, 32)]
     assert sector_spans(PRINT, 50) == [(0, 32, 50), (1, 0, 14), (1, 14, 46)]
     assert recorded(answer_of(TrafficRequest(1, None, "mean2d", {}, (), "sm_75"), {})).variants == ()  # type: ignore[arg-type]
+
+
+def test_results_that_are_not_recorded_are_named(qtbot, window, engine) -> None:
+    session = window.controller.session
+    session.set_picks(("naive", "constant", "shared", "rows", "ring"))
+    act(window, "traffic")
+    answer(qtbot, engine, naive=9)
+    assert [pick.variant for pick in asked(engine)[-1].picks] == ["naive", "constant", "shared", "rows"]
+    assert window.traffic_bar.state.text().endswith("At most 4 are recorded. Untick others to record: 6 ring buffer")
+    session.set_picks(("naive", "ring"))
+    answer(qtbot, engine, 2, naive=9, ring=1)
+    assert "At most" not in window.traffic_bar.state.text()
+
+
+def test_an_edited_kernel_has_traffic_of_its_own(qtbot, window, engine) -> None:
+    pin = Pin.edited("naive", {FILE: "// edited"})
+    window.controller.session.show_pin(pin)
+    act(window, "traffic")
+    answer(qtbot, engine, naive=3)
+    assert [bool(pick.edits) for pick in asked(engine)[-1].picks] == [False, True, False, False]
+    recorded = window.context.traffic.recorded
+    assert [one.id for one in recorded.variants] == ["naive", pin.id, "shared", "rows"]
+    assert "\nnaive, edited – 193 sectors" in window.traffic_bar.state.text()  # noqa: RUF001
+
+
+def test_the_legend_explains_every_mark_also_in_full_screen(qtbot, window, engine, monkeypatch) -> None:
+    act(window, "traffic")
+    answer(qtbot, engine, naive=9, shared=2, rows=1)
+    bar, canvas = window.traffic_bar, window.panes.pane("input").canvas
+    qtbot.waitUntil(lambda: canvas.display.scale > 0 and bool(canvas.images))
+    window.context.traffic.set_place((100, 263))
+    answer(qtbot, engine, 2, naive=9, shared=2, rows=1)
+    texts = [sign.accessibleName() for sign in bar.signs if sign.isVisible()]
+    assert texts == ["the result", "made of these", "fetched sectors", "read without effect"]
+    painted, drawn = Painted(None, (100, 200), SHAPE, PRINT, (100, 263), top=9), []
+    monkeypatch.setattr(paint, "draw_entry", lambda painter, entry, *rest: drawn.append(entry[1]))
+    for full in (False, True):
+        monkeypatch.setattr(MainWindow, "isFullScreen", lambda window, full=full: full)
+        image = QImage(canvas.size(), QImage.Format.Format_RGB32)
+        painter = QPainter(image)
+        draw_traffic(painter, canvas, painted)
+        painter.end()
+        assert drawn == ([*texts, "0 to 9 fetches of a sector"] if full else [])
+
+
+def test_what_was_read_without_effect_is_hatched() -> None:
+    """Elements 60 to 66 of rows of 64 are read, of which 62 to 64 make the result."""
+    print_ = replace(PRINT, passed=(60, 61, 65, 66))
+    painted = Painted(None, (100, 200), SHAPE, print_, (100, 263))
+    assert painted.pixels == [(100, 262), (100, 263), (101, 200)]
+    assert painted.passed == [(100, 260, 262), (101, 201, 203)]
+    image = QImage(8, 8, QImage.Format.Format_RGB32)
+    image.fill(0xFF808080)
+    painter = QPainter(image)
+    draw_passed(painter, QRectF(0, 0, 8, 8))
+    painter.end()
+    assert {image.pixelColor(x, y).value() for x in range(8) for y in range(8)} == {255, 63}
+
+
+def test_the_pictures_keep_their_size_and_the_words_of_a_footprint_are_seen(qtbot, window, engine, monkeypatch) -> None:
+    lines = "\n".join(map(str, range(20)))
+    monkeypatch.setattr(TrafficBar, "_state", lambda bar: lines if bar._controller.recorded else "Recording…")
+    act(window, "traffic")
+    bar, canvas = window.traffic_bar, window.panes.pane("input").canvas
+    sizes = []
+    for times, place in enumerate(((), (100, 263)), 1):
+        window.context.traffic.set_place(place)
+        QTest.qWait(10)
+        sizes.append(canvas.size())
+        answer(qtbot, engine, times, naive=9, shared=2, rows=1)
+        QTest.qWait(10)
+        sizes.append(canvas.size())
+        assert bar.words.visibleRegion().isEmpty() == (not place)
+    assert len({size.toTuple() for size in sizes}) == 1
+
+
+def test_numbers_of_a_footprint_are_those_of_the_locale() -> None:
+    before = QLocale()
+    QLocale.setDefault(QLocale("en_US"))
+    try:
+        print_ = replace(PRINT, block=(1234, 0, 0), thread=(5, 0, 0), shared_reads=0, passed=(), elements=(0,) * 2000)
+        one = OfVariant("naive", "naive", Traffic("naive", (4096,), 4, ()), footprint=print_)
+        text = footprint_text(one, (1500,))
+    finally:
+        QLocale.setDefault(before)
+    assert text.startswith("The result of naive at sample 1,500 is made of 2,000 samples. Thread 5 of block 1,234, in")
+
+
+def test_the_rows_of_a_signal_stay_dimmed_while_the_next_footprint_is_recorded(qtbot) -> None:
+    line = LineTraffic("k", ((FILE, 4),), {"sectors": np.full(8, 3)})
+    found = Recorded((), (OfVariant("naive", "naive", Traffic("naive", (64,), 4, (line,))),))
+    strip = TrafficStrip(None)
+    qtbot.addWidget(strip)
+    strip.show_recorded(found, "sectors", None, ())
+    strip.resize(strip.sizeHint())
+    full, height = strip.grab().toImage(), strip.sizeHint().height()
+    strip.show_recorded(None, "sectors", None, (5,))
+    assert strip.sizeHint().height() == height and not strip.isEnabled()
+    at = QPoint(strip.width() - 5, 5)  # in the row of colours
+    assert strip.grab().toImage().pixelColor(at) != full.pixelColor(at)
+    strip.show_recorded(found, "sectors", None, ())
+    assert strip.grab().toImage() == full and strip.isEnabled()

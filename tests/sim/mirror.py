@@ -34,9 +34,11 @@ N = 170
 BARRIER_LINE = 7
 
 
-def recorded(text: str, place: tuple[int, int, int] = (0, 0, 0), order: int = 0, **more: Any) -> BlockRun:
-    """One block of mirror on 170 samples in blocks of 90 threads."""
+def recorded(
+    text: str, place: tuple[int, int, int] = (0, 0, 0), order: int = 0, threads: int = 90, **more: Any
+) -> BlockRun:
+    """One block of mirror on 170 samples in two blocks of so many threads."""
     session = SimDevice().session({FILE: text})
     x, out = session.upload(np.arange(N, dtype=np.float32)), session.empty((N,), np.float32)
-    one = Launch(session.kernel(FILE, "mirror"), (2, 1, 1), (90, 1, 1), (x, out, np.int32(N)))
+    one = Launch(session.kernel(FILE, "mirror"), (2, 1, 1), (threads, 1, 1), (x, out, np.int32(N)))
     return session.record_block(one, Recording(place, order, **more))

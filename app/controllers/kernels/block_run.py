@@ -13,6 +13,7 @@ from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.experiment.job_kind import BLOCK
 from app.models.xray.architecture import architecture_of
+from gpu_ops import FILTERS
 from gpu_ops.engine.kernel_messages import BlockAnswer, BlockRequest
 from gpu_ops.types import Pick
 
@@ -44,8 +45,18 @@ class BlockRunController(AfterXRay):
 
     @property
     def title(self) -> str:
-        """The title of the variant."""
-        return next((v.title for v in self._xray.variants if v.id == self._xray.variant), "")
+        """The title of the variant that was recorded, and whether its kernel was edited; "" before the first record."""
+        if self._content_query is None:
+            return ""
+        pick = self._content_query.pick
+        title = FILTERS.find(self._content_query.filter).variant(pick.variant).title
+        return self.tr("{variant}, edited").format(variant=title) if pick.edits else title
+
+    def watch(self, on: bool) -> None:
+        """As of every panel; one that opens shows a ticked variant, as the X-ray does."""
+        if on:
+            self._xray.take_ticked()
+        super().watch(on)
 
     def choose(self, launch: int, place: Place | None = None) -> None:
         """Record this block of this launch; None: one in the middle."""

@@ -13,7 +13,9 @@ from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.experiment.change import Change
 from app.models.experiment.job_kind import TRAFFIC
+from app.models.experiment.pin import Pin
 from app.models.experiment.session import Session
+from app.models.experiment.shown import variant_of
 from app.models.traffic.recorded import Recorded, recorded
 from app.models.xray.architecture import architecture_of
 from gpu_ops.engine.kernel_messages import TrafficAnswer, TrafficRequest
@@ -21,7 +23,7 @@ from gpu_ops.explaining.traffic.content import MEASURES, Measure
 from gpu_ops.types import Pick
 
 MOST = 4
-"""Variants side by side whose traffic is recorded; the engine keeps as many."""
+"""Variants and edited kernels side by side whose traffic is recorded; the engine keeps as many."""
 Line = tuple[str, int]
 
 
@@ -38,10 +40,10 @@ class Query(NamedTuple):
 
 
 class TrafficController(AfterXRay):
-    """Requests the traffic of the first ticked variants that have kernels, and the footprint of the result at `place`
-    (row, column), () for none; `variant` is the one to tell about, "" for the first. `measure` is what is painted, of
-    `line`, or of all lines (None). With `follows` it is the line of the X-ray. `shown_changed`: one of these
-    changed."""
+    """Requests the traffic of the first ticked variants that have kernels, and of edited kernels, and the footprint of
+    the result at `place` (row, column), () for none; `variant` is the one to tell about, "" for the first. `measure` is
+    what is painted, of `line`, or of all lines (None). With `follows` it is the line of the X-ray. `shown_changed`: one
+    of these changed."""
 
     shown_changed = Signal()
 
@@ -68,6 +70,18 @@ class TrafficController(AfterXRay):
     def recorded(self) -> Recorded | None:
         """The traffic of the present choice; None while it is not known."""
         return self.content if self.state == "shown" else None
+
+    @property
+    def _ids(self) -> list[str]:
+        """The ticked variants that have kernels, and edited kernels."""
+        session, shown = self._session, self._session.shown
+        ids = (id for id in shown.ids if id in session.choice.picks or shown.edited(id))
+        return [id for id in ids if session.filter.variant(variant_of(id)).kernels]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The titles of the results that are not recorded because there are too many."""
+        return [self._session.shown.name(id) for id in self._ids[MOST:]]
 
     def watch(self, on: bool) -> None:
         super().watch(on)
@@ -114,17 +128,21 @@ class TrafficController(AfterXRay):
         session = self._session
         if session.input is None:
             return None
-        filter = session.filter
-        ids = [id for id in session.choice.picks if filter.variant(id).kernels][:MOST]
+        ids = self._ids[:MOST]
         if not ids:
             return None
         picks = tuple(replace(session.shown.pick(id), device="sim") for id in ids)
         architecture = architecture_of(session.device, self._controller.queue.engine.devices)
-        about = (session.input, filter.id, dict(session.choice.params), picks, architecture)
+        about = (session.input, session.filter.id, dict(session.choice.params), picks, architecture)
         return Query(*about, session.output.id if self.place else "", self.place)
 
     def _asked(self, query: Query) -> TrafficRequest:
         return TrafficRequest(self._controller.queue.engine.next_job(), *query)
 
     def _content_of(self, answer: TrafficAnswer) -> Recorded:
-        return recorded(answer.content)
+        found = recorded(answer.content)
+        for one, pick in zip(found.variants, self._request.picks, strict=True):
+            if pick.edits:
+                one.id = Pin.edited(pick.variant, pick.edits).id
+                one.title = self.tr("{variant}, edited").format(variant=one.title)
+        return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -26,6 +25,8 @@ COLOURS = "viridis"
 """Even steps that colour-blind people can distinguish."""
 OPACITY = 190
 """Of the colours over a picture, out of 255; where nothing is fetched, there is no colour."""
+NO_BREAK = "\u00a0"
+"""A space at which no line ends."""
 Line = tuple[str, int]
 
 
@@ -102,59 +103,78 @@ def recorded(content: Mapping[str, Any]) -> Recorded:
     return Recorded(tuple(content["start"]), tuple(found))
 
 
+def runs(numbers: Sequence[int], columns: int = 0) -> list[tuple[int, int]]:
+    """Consecutive numbers, in order, as (first, last); with `columns` each within one row of so many."""
+    found: list[tuple[int, int]] = []
+    for one in numbers:
+        if found and one == found[-1][1] + 1 and not (columns and one % columns == 0):
+            found[-1] = found[-1][0], one
+        else:
+            found.append((one, one))
+    return found
+
+
 def total_text(one: OfVariant, measure: Measure, line: Line | None) -> str:
     """How much a variant fetches in all, in words."""
     if one.traffic is None:
-        return _tr("{title}: {reason}").format(title=one.title, reason=one.reason)
+        return _tr("{title} – {reason}").format(title=one.title, reason=one.reason)
     own, other = one.traffic.total(measure, line), one.traffic.elsewhere.get(measure, 0) if line is None else 0
     texts = {
-        "requests": _tr("{title}: {count} reads of an element by a warp"),
-        "sectors": _tr("{title}: {count} sectors of the input"),
-        "shared": _tr("{title}: {count} shared reads of the input"),
+        "requests": _tr("{title} – {count} reads of an element by a warp"),
+        "sectors": _tr("{title} – {count} sectors of the input"),
+        "shared": _tr("{title} – {count} shared reads of the input"),
     }
     more = {
-        "requests": _tr("{count} of other memory"),
-        "sectors": _tr("{count} of other memory"),
-        "shared": _tr("{count} of computed values"),
+        "requests": _tr("{text}, and {count} of other memory"),
+        "sectors": _tr("{text}, and {count} of other memory"),
+        "shared": _tr("{text}, and {count} of computed values"),
     }
     text = texts[measure].format(title=one.title, count=count(own))
     if other:
-        text = _tr("{text}, {more}").format(text=text, more=more[measure].format(count=count(other)))
+        text = more[measure].format(text=text, count=count(other))
     if one.traffic.textures and line is None:
-        text = _tr("{text}; {count} texture requests, which have no known sectors").format(
+        text = _tr("{text}, and {count} texture requests, which have no known sectors").format(
             text=text, count=count(one.traffic.textures)
         )
     return text
 
 
 def footprint_text(one: OfVariant, place: Sequence[int]) -> str:
-    """Who made an element of the result, and from what, in words."""
+    """Who made an element of the result, and from what, in sentences."""
     print_, reason = one.footprint, one.footprint_reason
     if print_ is None:
-        return _tr("{title}: {reason}").format(title=one.title, reason=reason) if reason else ""
-    what = _tr("pixel ({place})") if len(place) > 1 else _tr("sample {place}")
-    where = ", ".join(map(str, place[::-1]))
-    who = _tr("{title}: {what} was written by thread {thread} of block {block}, warp {warp}, line {line}").format(
-        title=one.title,
-        what=what.format(place=where),
-        thread=_extents(print_.thread),
-        block=_extents(print_.block),
-        warp=print_.warp,
-        line=print_.line,
-    )
-    return _tr("{who}, from {elements}; {reads}.").format(
-        who=who, elements=_elements(one, print_), reads=_reads(print_)
-    )
+        return _tr("{title} – {reason}").format(title=one.title, reason=reason) if reason else ""
+    at = _tr("row {first}, column {last}") if len(place) > 1 else _tr("sample {first}")
+    sentences = [
+        _tr("The result of {title} at {place} is made of {elements}.").format(
+            title=one.title,
+            place=at.format(first=count(place[0]), last=count(place[-1])),
+            elements=_numbered(one, print_.elements) if print_.elements else _tr("nothing of the input"),
+        ),
+        _tr("Thread {thread} of block {block}, in warp {warp}, wrote it at line {line}.").format(
+            thread=_extents(print_.thread), block=_extents(print_.block), warp=count(print_.warp), line=print_.line
+        ),
+        *_reads(print_),
+    ]
+    if print_.passed:
+        text = _tr(
+            "Also read without effect, because of a sum that cancels, a weight of 0 or a shared word: {elements}."
+        )
+        sentences.append(text.format(elements=_numbered(one, print_.passed)))
+    return " ".join(sentences)
 
 
-def _elements(one: OfVariant, print_: Footprint) -> str:
+def _numbered(one: OfVariant, elements: Sequence[int]) -> str:
+    """How many elements these are, and in how many rows."""
     assert one.traffic is not None
-    number = len(print_.elements)
-    if len(one.traffic.shape) == 1:
-        return _tr("{count} samples").format(count=count(number))
-    rows = {element // int(np.prod(one.traffic.shape[1:])) for element in print_.elements}
-    text = _tr("{count} pixels in {rows} rows") if len(one.traffic.shape) == 2 else _tr("{count} values in {rows} rows")
-    return text.format(count=count(number), rows=count(len(rows)))
+    shape, number = one.traffic.shape, count(len(elements))
+    if len(shape) == 1:
+        return _tr("1 sample") if len(elements) == 1 else _tr("{count} samples").format(count=number)
+    rows = len({element // int(np.prod(shape[1:])) for element in elements})
+    several = _tr("{count} pixels") if len(shape) == 2 else _tr("{count} values")
+    text = several if len(elements) > 1 else _tr("1 pixel") if len(shape) == 2 else _tr("1 value")
+    where = _tr("{text} in 1 row") if rows == 1 else _tr("{text} in {rows} rows")
+    return where.format(text=text.format(count=number), rows=count(rows))
 
 
 def part_text(recorded: Recorded) -> str:
@@ -163,31 +183,41 @@ def part_text(recorded: Recorded) -> str:
     if not recorded.start or first is None:
         return ""
     sides = " × ".join(count(side) for side in first.shape[: len(recorded.start)][::-1])  # noqa: RUF001 - the sign
-    texts = _tr("Of the middle {sides} samples"), _tr("Of the middle {sides} pixels")
+    texts = _tr("Counted on the middle {sides} samples:"), _tr("Counted on the middle {sides} pixels:")
     return texts[len(recorded.start) - 1].format(sides=sides)
 
 
-def _reads(print_: Footprint) -> str:
-    """The sectors that each line fetched for them, and who did."""
-    threads = Counter((read.file, read.line) for read in print_.reads)
-    who = {place: {(r.block, r.thread) for r in print_.reads if (r.file, r.line) == place} for place in threads}
-    texts = []
+def _reads(print_: Footprint) -> list[str]:
+    """The sectors that each line fetched for them, and who did; what the thread read from shared memory."""
+    sentences = []
     for place, sectors in print_.sectors.items():
-        own = all(read.own for read in print_.reads if (read.file, read.line) == place)
-        text = (
-            _tr("line {line} fetched {sectors} sectors for it")
-            if own
-            else _tr("line {line} fetched {sectors} sectors by {threads} threads")
-        )
-        texts.append(text.format(line=place[1], sectors=count(len(sectors)), threads=count(len(who[place]))))
+        reads = [read for read in print_.reads if (read.file, read.line) == place]
+        threads = len({(read.block, read.thread) for read in reads})
+        if all(read.own for read in reads):
+            text = _tr("It fetched {sectors} with these inputs, at line {line}.")
+        elif threads == 1:
+            text = _tr("Another thread fetched {sectors} with these inputs, at line {line}.")
+        else:
+            text = _tr("{threads} threads fetched {sectors} with these inputs, at line {line}.")
+        number = _tr("1 sector") if len(sectors) == 1 else _tr("{count} sectors").format(count=count(len(sectors)))
+        sentences.append(text.format(line=place[1], sectors=number, threads=count(threads)))
     if print_.shared_reads:
-        texts.append(_tr("its thread read {count} values from shared memory").format(count=count(print_.shared_reads)))
-    return ", ".join(texts) or _tr("none of them is in the input")
+        reads_of = (
+            _tr("The thread that wrote it read {count} values from shared memory.")
+            if print_.results == 1
+            else _tr("The thread that wrote it read {count} values from shared memory, for {results} results in all.")
+        )
+        sentences.append(reads_of.format(count=count(print_.shared_reads), results=count(print_.results)))
+    return sentences
 
 
 def _extents(extents: Sequence[int]) -> str:
-    """Coordinates without a depth of 0."""
-    return f"({', '.join(map(str, extents[:2] if not extents[2] else extents))})"
+    """Coordinates by axis, because numbers can have commas; of one axis the number alone."""
+    last = max((place for place, at in enumerate(extents) if at), default=0)
+    if not last:
+        return count(extents[0])
+    shown = ", ".join(f"{axis} {count(at)}" for axis, at in zip("xyz"[: last + 1], extents, strict=False))
+    return f"({shown})".replace(" ", NO_BREAK)
 
 
 def sector_spans(print_: Footprint, columns: int) -> list[tuple[int, int, int]]:

@@ -80,17 +80,21 @@ class BlockReader:
             found[step] = len(to) > 0 and (len(to) < moved or bool((to != to[0]).any()))
         return found
 
-    def next(self, step: int, goal: Goal, back: bool = False) -> int:
+    def next(self, step: int, goal: Goal, back: bool = False) -> int | None:
         """The next step after (or `back` before) one at which something happens: any step, another line, a barrier
-        opens, lanes part. The last (or first) step where it does not happen any more."""
-        end = 0 if back else self.steps
-        steps = range(step - 1, -1, -1) if back else range(step + 1, self.steps + 1)
+        opens, lanes part. None where there is no such step."""
         if goal == "step":
-            return min(max(step + (-1 if back else 1), 0), self.steps)
+            return step - 1 if back and step else step + 1 if not back and step < self.steps else None
         if goal == "line":
-            return next((k for k in steps if self.lines[k] != self.lines[step]), end)
-        happens = self.opens if goal == "barrier" else self.parts
-        return next((k for k in steps if happens[k]), end)
+            found = np.flatnonzero(self.lines != self.lines[step])
+        else:
+            found = np.flatnonzero(self.opens if goal == "barrier" else self.parts)
+        place = int(np.searchsorted(found, step, side="left" if back else "right")) - back
+        return int(found[place]) if 0 <= place < len(found) else None
+
+    def line_at(self, step: int) -> int:
+        """The line of a step; before the first step the line at which the lanes are. 0 where there is none."""
+        return int(self.lines[step]) or min(self.lanes_by_line(step), default=0)
 
     # The state after a step
 

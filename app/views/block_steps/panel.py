@@ -36,8 +36,8 @@ USUAL = 76
 """The usual width in letters."""
 WIDE = 110
 """The width in letters from which the source stands next to the rest."""
-LEAST = 4
-"""The least height of the source in lines; the tabs have one more for their names."""
+SOURCE, TABS = 10, 5
+"""The least height in lines of the source, and of the tabs with their names."""
 LINES = 3
 """Lines of text for what a step does, so that nothing below moves."""
 
@@ -55,11 +55,7 @@ class BlockStepsPanel(QWidget):
         self.choice = BlockChoice(self)
         self.state = sentence_label("block.state", self)
         self.again = named(QPushButton(self.tr("Record again"), self), "block.again")
-        self.other = named(
-            QPushButton(self.tr("Other schedule"), self),
-            "block.other",
-            tip=self.tr("Run the block again with its warps in other orders, until one ends otherwise"),
-        )
+        self.other = named(QPushButton(self.tr("Other schedule"), self), "block.other")
         self.usual_order, self.other_order = (
             QRadioButton(self.tr("usual order"), self),
             QRadioButton(self.tr("other order"), self),
@@ -114,13 +110,16 @@ class BlockStepsPanel(QWidget):
         self.other.clicked.connect(controller.ask_for_other)
         self._orders.buttonClicked.connect(lambda _: self._show_order())
         self.bar.changed.connect(self.show_step)
+        self.bar.refused.connect(self._say)
         self.lanes.lane_chosen.connect(self.choose_lane)
 
     def _fit(self) -> None:
+        self.code.adapt()  # to the letters around it
         line = self.fontMetrics().lineSpacing()
         self.said.setMinimumHeight(LINES * line + 2)
-        self.code.setMinimumHeight(LEAST * line)
-        self.tabs.setMinimumHeight((LEAST + 1) * line)
+        bar = self.code.horizontalScrollBar().sizeHint().height()
+        self.code.setMinimumHeight(SOURCE * self.code.fontMetrics().lineSpacing() + bar)
+        self.tabs.setMinimumHeight(TABS * line)
 
     # What is shown
 
@@ -143,13 +142,28 @@ class BlockStepsPanel(QWidget):
         ink = colours.error.colour if controller.state == "failed" else colours.muted
         self.state.setPalette(inked(self.state.palette(), ink))
         self.again.setVisible(controller.state in ("stopped", "failed"))
-        self.other.setEnabled(controller.state == "shown" and answer is not None and answer.content.other is None)
+        self._show_other()
         for part in (self.choice, self.other, self.bar, self.said, self.split):
             part.setVisible(answer is not None)
         if answer is not self._shown and answer is not None:
             self._take(answer)
         elif answer is None:
             self._hide_orders(True)
+
+    def _show_other(self) -> None:
+        """Offer another order of the warps, or say why there is none."""
+        answer = self._controller.content
+        if answer is None or self._controller.state != "shown":
+            tip = self.tr("The block is recorded first, with its warps in the usual order")
+        elif answer.content.other is not None:
+            tip = self.tr("Both orders are recorded: choose one of them to see its steps")
+        elif answer.content.run.warps < 2:
+            tip = self.tr("A block with one warp has no other order of its warps")
+        else:
+            tip = ""
+        self.other.setEnabled(not tip)
+        usual = self.tr("Run the block again with its warps in other orders, until one ends otherwise")
+        set_tip(self.other, tip or usual)
 
     def _take(self, answer: BlockAnswer) -> None:
         """Show another record; the same block stays at its step."""
@@ -208,15 +222,21 @@ class BlockStepsPanel(QWidget):
         reader = self.reader
         if reader is None:
             return
-        self.said.setText(" ".join(reader.sentences(step)))
+        self._say()
         self.code.show_column(reader.lanes_by_line(step), most=reader.run.threads)
-        if line := int(reader.lines[step]):
+        if line := reader.line_at(step):
             self.code.go_to(line)
         views: tuple[CellsView, ...] = (self.lanes, self.shared)
         for view in views:
             view.show_step(reader, step)
         self.output.show_step(reader, step)
         self.registers.show_step(reader, step, self.lanes.lane)
+
+    @Slot(str)
+    def _say(self, first: str = "") -> None:
+        """Say what the present step does, and before it why there is no other to go to."""
+        if self.reader is not None:
+            self.said.setText(" ".join(filter(None, (first, *self.reader.sentences(self.bar.step)))))
 
     @Slot(int)
     def choose_lane(self, lane: int) -> None:

@@ -19,20 +19,22 @@ from app.views.labels import named
 
 
 class Jump(NamedTuple):
-    """A pair of buttons: the keys back and onward, and the texts."""
+    """A pair of buttons and the word between them. For each direction, back and onward: the keys, what the button does,
+    and the sentence where there is no such step."""
 
     goal: Goal
-    back: str
-    onward: str
     text: str
-    tip_back: str
-    tip_onward: str
+    keys: tuple[str, str]
+    tips: tuple[str, str]
+    nowhere: tuple[str, str]
 
 
 class StepBar(QWidget):
-    """`changed`: the user has chosen another step."""
+    """`changed`: the user has chosen another step. `refused`: there is no step of the kind that the user asked for, in
+    a sentence."""
 
     changed = Signal(int)
+    refused = Signal(str)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -44,46 +46,51 @@ class StepBar(QWidget):
         self.slider.valueChanged.connect(self._slid)
         self.buttons: dict[tuple[Goal, bool], QToolButton] = {}
         self._flow = FlowLayout(gap=self.fontMetrics().averageCharWidth())
-        for jump in self._jumps():
+        self._pairs = {jump.goal: jump for jump in self._jumps()}
+        for jump in self._pairs.values():
             self._flow.addWidget(self._pair(jump))
         self._flow.setContentsMargins(0, 0, 0, 0)
         in_column(in_row((self.slider, 1), self.number, gap=self._flow.gap), self._flow, on=self, gap=0)
 
     def _jumps(self) -> tuple[Jump, ...]:
         return (
-            Jump("step", "Alt+Left", "Alt+Right", self.tr("step"), self.tr("One step back"), self.tr("One step on")),
             Jump(
-                *("line", "Alt+Up", "Alt+Down", self.tr("line")),
-                *(self.tr("Back to a step of another line"), self.tr("On to a step of another line")),
+                *("step", self.tr("step"), ("Alt+Left", "Alt+Right")),
+                (self.tr("One step back"), self.tr("One step on")),
+                (self.tr("This is the beginning."), self.tr("This is the last step.")),
             ),
             Jump(
-                *("barrier", "Alt+PgUp", "Alt+PgDown", self.tr("barrier")),
-                *(self.tr("Back to where a barrier opens"), self.tr("On to where a barrier opens")),
+                *("line", self.tr("line"), ("Alt+Up", "Alt+Down")),
+                (self.tr("Back to a step of another line"), self.tr("On to a step of another line")),
+                (self.tr("No step of another line comes before."), self.tr("No step of another line follows.")),
             ),
             Jump(
-                *("divergence", "Alt+Shift+Left", "Alt+Shift+Right", self.tr("divergence")),
-                *(self.tr("Back to where lanes of a warp part"), self.tr("On to where lanes of a warp part")),
+                *("barrier", self.tr("barrier"), ("Alt+PgUp", "Alt+PgDown")),
+                (self.tr("Back to where a barrier opens"), self.tr("On to where a barrier opens")),
+                (self.tr("No barrier opens before this step."), self.tr("No barrier opens after this step.")),
+            ),
+            Jump(
+                *("divergence", self.tr("divergence"), ("Alt+Shift+Left", "Alt+Shift+Right")),
+                (self.tr("Back to where lanes of a warp part"), self.tr("On to where lanes of a warp part")),
+                (self.tr("No lanes part before this step."), self.tr("No lanes part after this step.")),
             ),
         )
 
     def _pair(self, jump: Jump) -> QWidget:
+        """The word between its two buttons."""
         pair = QWidget(self)
-        parts = []
-        for back, text, keys, tip in (
-            (True, f"◀ {jump.text}" if jump.goal == "step" else "◀", jump.back, jump.tip_back),
-            (False, f"{jump.text} ▶" if jump.goal != "step" else "▶", jump.onward, jump.tip_onward),
-        ):
-            button = named(QToolButton(pair), f"block.{jump.goal}.{'back' if back else 'onward'}", tip, "")
-            button.setText(text)
-            set_tip(button, f"{tip} ({QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)})")
+        for back, sign in ((True, "◀"), (False, "▶")):
+            name = f"block.{jump.goal}.{'back' if back else 'onward'}"
+            button = named(QToolButton(pair), name, jump.tips[not back])
+            button.setText(sign)
             act = partial(self.jump, jump.goal, back)
             button.clicked.connect(lambda _=False, act=act: act())
-            shortcut = QShortcut(QKeySequence(keys), self.parentWidget() or self)
+            shortcut = QShortcut(QKeySequence(jump.keys[not back]), self.parentWidget() or self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(act)
             self.buttons[jump.goal, back] = button
-            parts.append(button)
-        in_row(*parts, on=pair, gap=0)
+        gap = self.fontMetrics().averageCharWidth() // 2
+        in_row(self.buttons[jump.goal, True], QLabel(jump.text, pair), self.buttons[jump.goal, False], on=pair, gap=gap)
         return pair
 
     @property
@@ -104,9 +111,14 @@ class StepBar(QWidget):
         self.slider.setValue(step)
 
     def jump(self, goal: Goal, back: bool = False) -> None:
-        """Go to the next place of interest, or back to the one before."""
-        if self._reader is not None:
-            self.go_to(self._reader.next(self.step, goal, back))
+        """Go to the next place of interest, or back to the one before; say so where there is none."""
+        if self._reader is None:
+            return
+        step = self._reader.next(self.step, goal, back)
+        if step is None:
+            self.refused.emit(self._pairs[goal].nowhere[not back])
+        else:
+            self.go_to(step)
 
     def _slid(self, step: int) -> None:
         self._show()
@@ -118,8 +130,14 @@ class StepBar(QWidget):
         self.number.setText(text.format(step=count(self.step), steps=count(steps)))
         widest = text.format(step=count(steps), steps=count(steps))
         self.number.setMinimumWidth(self.fontMetrics().horizontalAdvance(widest))
-        for (_, back), button in self.buttons.items():
-            button.setEnabled(self.step > 0 if back else self.step < steps)
+        for (goal, back), button in self.buttons.items():
+            jump = self._pairs[goal]
+            leads = self._reader is not None and self._reader.next(self.step, goal, back) is not None
+            keys = QKeySequence(jump.keys[not back]).toString(QKeySequence.SequenceFormat.NativeText)
+            set_tip(button, f"{jump.tips[not back]} ({keys})" if leads else jump.nowhere[not back])
+            if button.hasFocus() and not leads:
+                self.slider.setFocus()  # else the focus goes to a button that leads elsewhere
+            button.setEnabled(leads)
 
     @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802

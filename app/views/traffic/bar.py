@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Slot
-from PySide6.QtGui import QImage, QPainter, QPaintEvent
+from math import ceil
+
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
+from app.base.nesting import bounded
 from app.base.numbers import count
 from app.base.tips import tip_text
-from app.controllers.kernels.traffic import TrafficController
-from app.models.pictures.display import colors
-from app.models.traffic.recorded import COLOURS, footprint_text, part_text, total_text
+from app.controllers.kernels.traffic import MOST, TrafficController
+from app.models.traffic.recorded import footprint_text, part_text, total_text
 from app.views.boxes import in_column
 from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 from app.views.parts import Combo
+from app.views.scrolled import Scrolled
+from app.views.traffic.marks import Entry, draw_entry, draw_scale, entries, entry_width
 from app.views.traffic.strip import TrafficStrip
 from gpu_ops.explaining.traffic.content import MEASURES
 from gpu_ops.input_kinds import INPUT_KINDS
 
 FOLLOWED = "xray"
-LINES = 2
-"""Lines of text for the totals, and for the footprint."""
+LINES = 7
+"""Lines of text for the totals and the footprint; more are scrolled."""
+GAP = 2
 
 
 class ColourScale(QWidget):
@@ -45,18 +50,36 @@ class ColourScale(QWidget):
         return QSize(metrics.averageCharWidth() * (24 + len(count(self.top))), metrics.height() + 6)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        if not self.top:
+            return
         painter, metrics = QPainter(self), self.fontMetrics()
         low, high = "0", count(self.top)
         left, right = metrics.horizontalAdvance(low) + 5, metrics.horizontalAdvance(high) + 5
         painter.setPen(self.palette().windowText().color())
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, low)
         painter.drawText(self.rect(), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, high)
-        table = colors(COLOURS)
-        image = QImage(table.tobytes(), len(table), 1, 3 * len(table), QImage.Format.Format_RGB888)
         bar = QRectF(left, 4, self.width() - left - right, self.height() - 8)
-        painter.drawImage(bar, image, QRectF(image.rect()))
+        draw_scale(painter, bar)
         painter.setPen(self.palette().mid().color())
         painter.drawRect(bar)
+        painter.end()
+
+
+class Sign(QWidget):
+    """One entry of the legend."""
+
+    def __init__(self, entry: Entry, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._entry = entry
+        self.setAccessibleName(entry[1])
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(ceil(entry_width(self.fontMetrics(), self._entry)), self.fontMetrics().height() + 2)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter = QPainter(self)
+        draw_entry(painter, self._entry, QPointF(0, 1), self.width(), self.palette().windowText().color())
         painter.end()
 
 
@@ -85,11 +108,11 @@ class TrafficBar(QWidget):
         self.close_button = named(QToolButton(self), "trafficClose", tip=self.tr("Stop painting the traffic"))
         self.close_button.setText("×")  # noqa: RUF001 - the sign
         self.state, self.words = sentence_label("trafficState", self), sentence_label("trafficWords", self)
-        # The pictures keep their size while the texts change: else another pixel is under the mouse after a click.
-        for label, lines in ((self.state, LINES), (self.words, LINES + 1)):
-            label.setMinimumHeight(lines * self.fontMetrics().lineSpacing())
-            label.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.strip = TrafficStrip(self)
+        page = QWidget(self)
+        in_column(self.state, self.words, 1, on=page, gap=GAP)
+        self.texts = Scrolled(page, self)
+        self.strip, self.signs = TrafficStrip(self), [Sign(entry, self) for entry in entries(True)]
+        self.strip.hide()
         self._arrange()
         self.measure.activated.connect(lambda: controller.set_measure(self.measure.currentData()))
         self.line.activated.connect(self._choose_line)
@@ -104,7 +127,21 @@ class TrafficBar(QWidget):
         row = FlowLayout(gap=gap, wide=True)
         for widget in (self.measure, self.line, self.scale, self.close_button):
             row.addWidget(widget)
-        in_column(row, self.strip, self.state, self.words, on=self, margins=(gap, 2, gap, 2), gap=2)
+        legend = FlowLayout(gap=gap)
+        for sign in self.signs:
+            legend.addWidget(sign)
+        in_column(row, self.strip, legend, self.texts, on=self, margins=(gap, 2, gap, 2), gap=2)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The pictures keep their size while the texts change: else another pixel is under the mouse after a click."""
+        self.texts.setFixedHeight(LINES * self.fontMetrics().lineSpacing() + 2 * GAP)
+
+    @bounded
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "texts"):
+            self._fit()
 
     @Slot()
     def _choose_line(self) -> None:
@@ -122,9 +159,9 @@ class TrafficBar(QWidget):
         self._show_lines()
         spatial = 1 if controller.session.input is None else INPUT_KINDS[controller.session.input.kind].rank
         top = recorded.top(controller.measure, controller.line, spatial) if recorded is not None else 0
-        self.scale.set_top(top)
-        self.scale.setVisible(top > 0)
-        self.strip.setVisible(recorded is not None and spatial == 1)
+        if recorded is not None:  # else nothing moves while the next footprint is recorded
+            self.scale.set_top(top)
+        self.strip.setVisible(spatial == 1)
         if spatial == 1:
             self.strip.show_recorded(recorded, controller.measure, controller.line, controller.place)
         self.state.setText(self._state())
@@ -137,15 +174,18 @@ class TrafficBar(QWidget):
         elif recorded is not None:
             words = self.tr("Click a pixel of a result, or press Enter at the cursor, to see what made it.")
         self.words.setText(words)
+        QTimer.singleShot(0, self, self._show_words)
+
+    def _show_words(self) -> None:
+        """Scroll to the footprint in words, or back to the totals."""
+        self.texts.verticalScrollBar().setValue(self.words.y() if self._controller.place else 0)
 
     def _state(self) -> str:
         """The totals, or why there are none."""
         controller = self._controller
         if (recorded := controller.recorded) is not None:
-            line = controller.line
-            totals = " · ".join(total_text(one, controller.measure, line) for one in recorded.variants)
-            part = part_text(recorded)
-            return self.tr("{part}: {totals}").format(part=part, totals=totals) if part else totals
+            totals = [total_text(one, controller.measure, controller.line) for one in recorded.variants]
+            return "\n".join(filter(None, (part_text(recorded), *totals, self._left_out())))
         texts = {
             "empty": self.tr("Tick a variant with a kernel; only kernels have traffic."),
             "waiting": self.tr("Waiting for other work to end."),
@@ -154,6 +194,12 @@ class TrafficBar(QWidget):
             "failed": self.tr("There is no traffic: {reason}").format(reason=controller.reason),
         }
         return texts.get(controller.state, "")
+
+    def _left_out(self) -> str:
+        """Which ticked variants are not recorded, and what to do; "" for none."""
+        names = self.tr(", ").join(self._controller.left_out)
+        text = self.tr("At most {most} are recorded. Untick others to record: {names}")
+        return text.format(most=count(MOST), names=names) if names else ""
 
     def _show_lines(self) -> None:
         recorded = self._controller.recorded

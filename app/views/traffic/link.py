@@ -60,11 +60,10 @@ class TrafficLink(QObject):
             self._canvases[pane.canvas] = "" if key == INPUT else key
         if recorded is None:
             return
-        shown = [one for one in recorded.variants if one.id in panes]
-        for one in shown or recorded.variants[:1]:
-            if one.traffic is not None:
-                key = one.id if shown else INPUT
-                self.painted[key] = self._paint(recorded, one)
+        known = [one for one in recorded.variants if one.traffic is not None]
+        shown = [one for one in known if one.id in panes]
+        for one in shown or known[:1]:
+            self.painted[one.id if shown else INPUT] = self._paint(recorded, one)
         for key, painted in self.painted.items():
             if key in panes:
                 sketch_of(panes[key].canvas).draw(NAME, partial(draw_traffic, painted=painted))
@@ -78,7 +77,8 @@ class TrafficLink(QObject):
         channels = math.prod(one.traffic.shape[2:])
         image = rgba_image(tinted(counts, top))
         shape = (counts.shape[0], counts.shape[1])
-        return Painted(image, (start[0], start[1]), shape, one.footprint, controller.place, channels, counts)
+        about = (image, (start[0], start[1]), shape, one.footprint, controller.place, channels, counts)
+        return Painted(*about, controller.measure, top)
 
     # The user
 

@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QBrush, QColor, QImage, QPainter, QPen
+from PySide6.QtCore import QPointF, QRectF, QSizeF, Qt
+from PySide6.QtGui import QColor, QImage, QPainter, QPen
 
 from app.models.pictures.pyramid import Array
-from app.models.traffic.recorded import sector_spans
+from app.models.traffic.recorded import runs, sector_spans
 from app.views.pictures.canvas_paint import DARK_AND_LIGHT
 from app.views.pictures.image_canvas import ImageCanvas
-from gpu_ops.explaining.traffic.content import Footprint
+from app.views.traffic.marks import (
+    ON_VEIL,
+    VEIL,
+    Entry,
+    draw_chosen,
+    draw_element,
+    draw_entry,
+    draw_passed,
+    draw_sector,
+    entries,
+    entry_width,
+    scale_entry,
+)
+from gpu_ops.explaining.traffic.content import Footprint, Measure
 
 LARGE = 9.0
 """Screen pixels per picture's pixel from which a footprint is visible in place; smaller ones are shown enlarged too."""
-CELL, AROUND, SHARE = 13.0, 2, 0.55
-"""An enlarged pixel in screen pixels, the pixels around the footprint, and the largest share of the picture's side."""
-SECTOR_FILL, SECTOR_LINE = QColor(255, 140, 0, 110), QColor(255, 140, 0)
-MADE = QColor(255, 0, 200)
-VEIL = QColor(20, 20, 20, 235)
+CELL, AROUND, SHARE = 13.0, 2, 0.42
+"""The least size of an enlarged pixel in screen pixels, which else is that of a letter; the pixels around the
+footprint; and the largest share of the picture's side."""
+BEYOND = 4
+"""Pixels beyond the footprint whose reads without effect are enlarged too."""
+At = Callable[[float, float], QPointF]
 
 
 @dataclass(frozen=True, eq=False)
 class Painted:
     """What is painted for one variant: the colours of the part of the picture that begins at `start` (row, column), and
-    the footprint of `place`, with `channels` values per pixel."""
+    the footprint of `place`, with `channels` values per pixel. The colours go from 0 to `top` of the `measure`."""
 
     image: QImage | None
     start: tuple[int, int]
@@ -35,17 +51,29 @@ class Painted:
     place: tuple[int, ...] = ()
     channels: int = 1
     counts: Array | None = None
+    measure: Measure = "sectors"
+    top: int = 0
 
-    @property
+    @cached_property
     def pixels(self) -> list[tuple[int, int]]:
         """The pixels of the footprint as (row, column) of the whole picture, each once."""
-        if self.footprint is None:
-            return []
-        flat = np.unique(np.asarray(self.footprint.elements, np.int64) // self.channels)
-        rows, columns = np.divmod(flat, self.shape[1])
+        rows, columns = np.divmod(self._flat, self.shape[1])
         return [(int(r) + self.start[0], int(c) + self.start[1]) for r, c in zip(rows, columns, strict=True)]
 
     @property
+    def _flat(self) -> Array:
+        elements = self.footprint.elements if self.footprint is not None else ()
+        return np.unique(np.asarray(elements, np.int64) // self.channels)
+
+    @cached_property
+    def passed(self) -> list[tuple[int, int, int]]:
+        """The pixels that were read without effect as (row, first column, last + 1) of the whole picture."""
+        read = self.footprint.passed if self.footprint is not None else ()
+        flat = np.setdiff1d(np.asarray(read, np.int64) // self.channels, self._flat)
+        (top, left), width = self.start, self.shape[1]
+        return [(a // width + top, a % width + left, b % width + 1 + left) for a, b in runs(flat.tolist(), width)]
+
+    @cached_property
     def spans(self) -> list[tuple[int, float, float]]:
         """The sectors of the footprint as (row, first column, last + 1) of the whole picture."""
         if self.footprint is None:
@@ -65,39 +93,59 @@ def draw_traffic(painter: QPainter, canvas: ImageCanvas, painted: Painted) -> No
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, area.width() < width)
         painter.drawImage(area, painted.image, QRectF(painted.image.rect()))
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
+    full = canvas.window().isFullScreen()  # there the window has no bar with the scale and the legend
+    scale = [scale_entry(painted.measure, painted.top)] if painted.top else []
     if painted.footprint is None or not painted.place:
+        if full:
+            _draw_legend(painter, canvas, scale, QRectF(area.center(), QSizeF()), None)
         return
-    one = canvas.screen_at(1, 1) - canvas.screen_at(0, 0)
-    if one.x() >= LARGE:
-        _draw_footprint(painter, painted, lambda x, y: canvas.screen_at(x, y))
-        return
+    one, frame = canvas.screen_at(1, 1) - canvas.screen_at(0, 0), None
     box = _bounds(painted)
     where = QRectF(canvas.screen_at(box[1], box[0]), canvas.screen_at(box[3], box[2])).adjusted(-3, -3, 3, 3)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
-    for colour, thick in DARK_AND_LIGHT:
-        painter.setPen(QPen(colour, thick))
-        painter.drawRect(where)
-    _draw_enlarged(painter, canvas, painted, box, where)
+    if one.x() >= LARGE:
+        _draw_footprint(painter, painted, canvas.screen_at)
+    else:
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for colour, thick in DARK_AND_LIGHT:
+            painter.setPen(QPen(colour, thick))
+            painter.drawRect(where)
+        frame = _draw_enlarged(painter, canvas, painted, box, where)
+    if full:
+        _draw_legend(painter, canvas, [*entries(bool(painted.passed)), *scale], where, frame)
 
 
 def _bounds(painted: Painted) -> tuple[int, int, int, int]:
-    """The rows and columns around the footprint: first row, first column, last + 1."""
+    """The rows and columns around the footprint, with what was read near it: first row, first column, last + 1."""
     pixels = [*painted.pixels, (painted.place[0], painted.place[1])]
     rows, columns = [r for r, _ in pixels], [c for _, c in pixels]
-    return min(rows) - AROUND, min(columns) - AROUND, max(rows) + 1 + AROUND, max(columns) + 1 + AROUND
+    top, left, bottom, right = min(rows), min(columns), max(rows) + 1, max(columns) + 1
+    near = [one for one in painted.passed if one[1] < right + BEYOND and one[2] > left - BEYOND]
+    near = [one for one in near if top - BEYOND <= one[0] < bottom + BEYOND]
+    return (
+        min([top, *(row for row, _, _ in near)]) - AROUND,
+        min([left, *(max(first, left - BEYOND) for _, first, _ in near)]) - AROUND,
+        max([bottom, *(row + 1 for row, _, _ in near)]) + AROUND,
+        max([right, *(min(last, right + BEYOND) for _, _, last in near)]) + AROUND,
+    )
+
+
+def _corner(canvas: ImageCanvas, size: QSizeF, away: QPointF) -> QRectF:
+    """A rectangle in the corner of the canvas that is farthest from a point."""
+    gap = canvas.fontMetrics().averageCharWidth()
+    x = gap if away.x() > canvas.width() / 2 else canvas.width() - gap - size.width()
+    y = gap if away.y() > canvas.height() / 2 else canvas.height() - gap - size.height()
+    return QRectF(QPointF(x, y), size)
 
 
 def _draw_enlarged(
     painter: QPainter, canvas: ImageCanvas, painted: Painted, box: tuple[int, int, int, int], where: QRectF
-) -> None:
+) -> QRectF:
     """Draw the footprint larger, in the corner that is farthest from it."""
     top, left, bottom, right = box
     side = SHARE * min(canvas.width(), canvas.height())
-    cell = min(CELL, side / max(bottom - top, right - left))
-    width, height, gap = cell * (right - left), cell * (bottom - top), canvas.fontMetrics().averageCharWidth()
-    x = gap if where.center().x() > canvas.width() / 2 else canvas.width() - gap - width
-    y = gap if where.center().y() > canvas.height() / 2 else canvas.height() - gap - height
-    frame = QRectF(x, y, width, height)
+    cell = min(max(CELL, canvas.fontMetrics().height()), side / max(bottom - top, right - left))
+    frame = _corner(canvas, QSizeF(cell * (right - left), cell * (bottom - top)), where.center())
+    x, y = frame.x(), frame.y()
     painter.fillRect(frame.adjusted(-3, -3, 3, 3), VEIL)
     painter.save()
     painter.setClipRect(frame)
@@ -109,22 +157,37 @@ def _draw_enlarged(
     painter.setBrush(Qt.BrushStyle.NoBrush)
     painter.setPen(QPen(QColor(255, 255, 255), 1))
     painter.drawRect(frame.adjusted(-3, -3, 3, 3))
+    return frame
 
 
-def _draw_footprint(painter: QPainter, painted: Painted, at: object) -> None:
-    """Draw the sectors as bars, the pixels of the footprint as outlines, and the pixel that they make."""
-    assert callable(at)
+def _draw_legend(
+    painter: QPainter, canvas: ImageCanvas, shown: list[Entry], where: QRectF, frame: QRectF | None
+) -> None:
+    """Draw what marks and colours mean: in the corner farthest from `where` the footprint is, above or below the
+    enlarged one, or in the corner beyond."""
+    gap, line = canvas.fontMetrics().averageCharWidth(), painter.fontMetrics().height()
+    width = min(
+        max((entry_width(painter.fontMetrics(), one) for one in shown), default=0.0), canvas.width() - 2.0 * gap
+    )
+    area = _corner(canvas, QSizeF(width, line * len(shown)), where.center())
+    if frame is not None:
+        below = frame.center().y() < canvas.height() / 2
+        near = area.translated(0, (frame.height() + gap) * (1 if below else -1))
+        area.moveTop(canvas.height() - gap - area.height() if below else gap)
+        area = area if near.intersects(where) else near
+    painter.fillRect(area.adjusted(-3, -3, 3, 3), VEIL)
+    for place, one in enumerate(shown):
+        draw_entry(painter, one, area.topLeft() + QPointF(0, place * line), width, ON_VEIL)
+
+
+def _draw_footprint(painter: QPainter, painted: Painted, at: At) -> None:
+    """Draw the sectors as bars, the pixels of the footprint as outlines, hatches on those that were read without
+    effect, and the pixel that they make."""
     for row, first, last in painted.spans:
-        bar = QRectF(at(first, row + 0.3), at(last, row + 0.7))
-        painter.setPen(QPen(SECTOR_LINE, 1))
-        painter.setBrush(QBrush(SECTOR_FILL))
-        painter.drawRect(bar)
-    painter.setBrush(Qt.BrushStyle.NoBrush)
+        draw_sector(painter, QRectF(at(first, row + 0.3), at(last, row + 0.7)))
+    for row, first, last in painted.passed:
+        draw_passed(painter, QRectF(at(first, row), at(last, row + 1)))
     for row, column in painted.pixels:
-        box = QRectF(at(column, row), at(column + 1, row + 1)).adjusted(0.5, 0.5, -0.5, -0.5)
-        for colour, thick in DARK_AND_LIGHT:
-            painter.setPen(QPen(colour, thick))
-            painter.drawRect(box)
+        draw_element(painter, QRectF(at(column, row), at(column + 1, row + 1)).adjusted(0.5, 0.5, -0.5, -0.5))
     row, column = painted.place[:2]
-    painter.setPen(QPen(MADE, 3))
-    painter.drawRect(QRectF(at(column, row), at(column + 1, row + 1)).adjusted(1.5, 1.5, -1.5, -1.5))
+    draw_chosen(painter, QRectF(at(column, row), at(column + 1, row + 1)).adjusted(0.5, 0.5, -0.5, -0.5))

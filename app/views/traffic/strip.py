@@ -8,14 +8,16 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QP
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.models.pictures.pyramid import Array
-from app.models.traffic.recorded import OfVariant, Recorded, by_pixel, tinted
+from app.models.traffic.recorded import OfVariant, Recorded, by_pixel, runs, tinted
 from app.views.parts import number
-from app.views.pictures.canvas_paint import DARK_AND_LIGHT, rgba_image
-from app.views.traffic.paint import MADE, SECTOR_LINE
+from app.views.pictures.canvas_paint import rgba_image
+from app.views.traffic.marks import MADE, SECTOR_LINE, draw_element, draw_passed
 from gpu_ops.explaining.traffic.content import SECTOR, Measure
 
 MOST = 2048
 """Columns of colours; each is the largest of its samples."""
+DIMMED = 0.4
+"""The opacity of what belongs to an earlier choice."""
 
 
 class TrafficStrip(QWidget):
@@ -36,10 +38,11 @@ class TrafficStrip(QWidget):
     def show_recorded(
         self, recorded: Recorded | None, measure: Measure, line: tuple[str, int] | None, place: tuple[int, ...]
     ) -> None:
-        """Show the traffic of a signal; None for none."""
-        self.rows, self._place = [], place
+        """Show the traffic of a signal. None: it is being recorded, and the last one stays, dimmed, so that the curves
+        do not move."""
+        self.setEnabled(recorded is not None)
         if recorded is not None:
-            top = recorded.top(measure, line, 1)
+            self.rows, self._place, top = [], place, recorded.top(measure, line, 1)
             for one in recorded.variants:
                 if one.traffic is not None:
                     counts = by_pixel(one.counts(measure, line), 1)
@@ -65,6 +68,7 @@ class TrafficStrip(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter, line, left = QPainter(self), self._line, self._names()
+        painter.setOpacity(1.0 if self.isEnabled() else DIMMED)
         ink = self.palette().windowText().color()
         for n, (one, image) in enumerate(self.rows):
             box = QRectF(left, n * line + 1, self.width() - left, line - 3)
@@ -91,12 +95,11 @@ class TrafficStrip(QWidget):
             painter.setPen(QPen(SECTOR_LINE, 2))
             painter.drawLine(QPointF(self._x(first), box.bottom()), QPointF(self._x(first + each), box.bottom()))
         samples = sorted({element // channels + self._first for element in one.footprint.elements})
-        for first, last in _runs(samples):
-            for colour, thick in DARK_AND_LIGHT:
-                painter.setPen(QPen(colour, thick))
-                painter.drawRect(
-                    QRectF(self._x(first), box.top(), max(self._x(last + 1) - self._x(first), 3), box.height())
-                )
+        passed = sorted({element // channels + self._first for element in one.footprint.passed} - set(samples))
+        for found, draw in ((passed, draw_passed), (samples, draw_element)):
+            for first, last in runs(found):
+                left = self._x(first)
+                draw(painter, QRectF(left, box.top(), max(self._x(last + 1) - left, 3), box.height()))
         painter.setPen(QPen(MADE, 2))
         middle = self._x(self._place[0] + 0.5)
         painter.drawLine(int(middle), int(box.top()), int(middle), int(box.bottom()))
@@ -115,14 +118,3 @@ def _reduced(counts: Array) -> Array:
         return counts
     starts = np.linspace(0, len(counts), MOST, endpoint=False).astype(np.int64)
     return np.asarray(np.maximum.reduceat(counts, starts))
-
-
-def _runs(numbers: list[int]) -> list[tuple[int, int]]:
-    """Consecutive numbers as (first, last)."""
-    runs: list[tuple[int, int]] = []
-    for one in numbers:
-        if runs and one == runs[-1][1] + 1:
-            runs[-1] = runs[-1][0], one
-        else:
-            runs.append((one, one))
-    return runs

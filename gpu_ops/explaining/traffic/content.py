@@ -86,9 +86,9 @@ class FootprintRead:
 class Footprint:
     """What made one element of a result (flat index `index`): the thread that stored it, at a line of a kernel, the
     `elements` of the input (flat indices, in order), and the `reads` that fetched them. `own_reads` are the loads by
-    that thread from global memory, and `shared_reads` from shared memory, for all its results together. `blocks`:
-    blocks of all launches that took part. `passed`: other elements that were read on the way without any effect on the
-    result, because they cancel in sums or share a word."""
+    that thread from global memory, and `shared_reads` from shared memory, for all its `results` together. `blocks`:
+    blocks of all launches that took part. `passed`: other elements (flat indices, in order) that were read on the way
+    without any effect on the result, because they cancel in sums or share a word."""
 
     index: int
     kernel: str
@@ -103,7 +103,8 @@ class Footprint:
     shared_reads: int
     blocks: int
     itemsize: int
-    passed: int = 0
+    passed: tuple[int, ...] = ()
+    results: int = 1
 
     @property
     def sectors(self) -> dict[tuple[str, int], tuple[int, ...]]:
@@ -157,7 +158,7 @@ def footprint_of(content: Mapping[str, Any]) -> Footprint:
         FootprintRead(**{**one, "block": tuple(one["block"]), "thread": tuple(one["thread"])})
         for one in content["reads"]
     )
-    lists = {name: tuple(content[name]) for name in ("block", "thread", "elements")}
+    lists = {name: tuple(content[name]) for name in ("block", "thread", "elements", "passed")}
     return Footprint(**{**content, **lists, "reads": reads})
 
 

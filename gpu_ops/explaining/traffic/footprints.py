@@ -63,13 +63,13 @@ class _Search:
         launched = [n for n, step in enumerate(run.plan.steps) if isinstance(step, Launch)]
         self._maps = dict(zip(launched, run.maps, strict=True))
         self._copies = {n: _copied(step) for n, step in enumerate(run.plan.steps) if _is_copy(step)}
-        self._blocks = 0
+        self._blocks, self._itemsize = 0, 0
         self._head: dict[str, Any] = {}
 
     def found(self, array: Array, index: int) -> Footprint:
         steps = self._run.plan.steps
-        first = int(_addresses(array).reshape(-1)[index])
-        root = [self._byte(address, len(steps)) for address in range(first, first + array.dtype.itemsize)]
+        first, self._itemsize = int(_addresses(array).reshape(-1)[index]), array.dtype.itemsize
+        root = [self._byte(address, len(steps)) for address in range(first, first + self._itemsize)]
         whole = Form({variable: 256**n for n, variable in enumerate(root)})
         self._want([whole])
         for place, step in reversed(list(enumerate(steps))):
@@ -81,7 +81,7 @@ class _Search:
         counts = Counter(read for element, read in self._reads if element in elements)
         reads = sorted((replace(r, count=n) for r, n in counts.items()), key=lambda r: (r.file, r.line, r.element))
         passed = {element for element, _ in self._reads} - elements
-        more = {"blocks": self._blocks, "itemsize": self._run.x.dtype.itemsize, "passed": len(passed)}
+        more = {"blocks": self._blocks, "itemsize": self._run.x.dtype.itemsize, "passed": tuple(sorted(passed))}
         return Footprint(index, **self._head, elements=tuple(sorted(elements)), reads=tuple(reads), **more)
 
     def _elements(self, form: Form) -> set[int]:
@@ -186,6 +186,7 @@ class _Search:
         for touch in tape.reads:
             if touch.space in loads:
                 loads[touch.space] += int(np.count_nonzero(touch.at == thread))
+        stored = sum(one.nbytes * int(np.count_nonzero(one.threads == thread)) for one in tape.stores)
         return {
             "kernel": launch.kernel.name,
             "file": file,
@@ -195,6 +196,7 @@ class _Search:
             "warp": thread // WARP,
             "own_reads": loads["global"],
             "shared_reads": loads["shared"],
+            "results": max(stored // self._itemsize, 1),
         }
 
     def _take(self, launch: Launch, place: int, block: int, thread: int, read: Read) -> None:
