@@ -16,6 +16,7 @@ from gpu_ops.cli.kernel.listing import listing
 from gpu_ops.cli.kernel.mend import mending_text
 from gpu_ops.cli.kernel.predict import predicted, prediction_json, prediction_text
 from gpu_ops.cli.kernel.profile import profiles_text
+from gpu_ops.cli.kernel.varied import write_page
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
@@ -78,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
     ids = current_ids(args, filter, args.variants, part.meta, _values(args, filter)[0])
     variants = [filter.variant(id) for id in ids] or [_top(args, filter, full_meta(part))]
     check_flags(args, filter, variants)
+    if args.html:
+        return write_page(args, filter, variants, part, note, _values(args, filter)[0])
 
     def own(text: object) -> str:
         return with_own_name(text, variants[0].kernels[0], Path(args.kernel).name) if args.kernel else str(text)
@@ -113,6 +116,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Raises ParamError, DeviceError before anything is computed."""
+    if args.over and not args.html:
+        raise ParamError("--over is for --html FILE; name the file, or give each parameter one value.")
+    if args.html and (args.json or args.gate or args.show or args.ncu or args.cliffs or args.predict or args.mend):
+        raise ParamError("--html writes a page of its own; leave out --json, --gate, --show, --ncu and the like.")
     if len(args.variants) > 2:
         raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
     if (args.show or args.ncu) and len(args.variants) > 1:
@@ -158,7 +165,11 @@ def _values(args: argparse.Namespace, filter: Filter) -> tuple[dict[str, Any], d
 
 def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
     values, params = _values(args, filter)
-    knobs = knobs_of(variant, values)
+    return count(args, filter, variant, input, params, knobs_of(variant, values))
+
+
+def count(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input, params: Any, knobs: Any) -> XRay:
+    """The X-ray for these parameters and knobs. Raises as `xray` does."""
     how = {"counters": args.counters, "coalescing": args.coalescing, "code": not args.gate}
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
 
