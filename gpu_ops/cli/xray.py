@@ -16,7 +16,7 @@ from gpu_ops.cli.kernel.listing import listing
 from gpu_ops.cli.kernel.mend import mending_text
 from gpu_ops.cli.kernel.predict import predicted, prediction_json, prediction_text
 from gpu_ops.cli.kernel.profile import profiles_text
-from gpu_ops.cli.kernel.varied import write_page
+from gpu_ops.cli.kernel.varied import check_page, write_page
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     variants = [filter.variant(id) for id in ids] or [_top(args, filter, full_meta(part))]
     check_flags(args, filter, variants)
     if args.html:
-        return write_page(args, filter, variants, part, note, _values(args, filter)[0])
+        return write_page(args, filter, variants, (whole, part), note, _values(args, filter)[0])
 
     def own(text: object) -> str:
         return with_own_name(text, variants[0].kernels[0], Path(args.kernel).name) if args.kernel else str(text)
@@ -116,11 +116,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Raises ParamError, DeviceError before anything is computed."""
-    if args.over and not args.html:
-        raise ParamError("--over is for --html FILE; name the file, or give each parameter one value.")
-    if args.html and (args.json or args.gate or args.show or args.ncu or args.cliffs or args.predict or args.mend):
-        raise ParamError("--html writes a page of its own; leave out --json, --gate, --show, --ncu and the like.")
-    if len(args.variants) > 2:
+    check_page(args)
+    if len(args.variants) > 2 and not args.html:
         raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
     if (args.show or args.ncu) and len(args.variants) > 1:
         raise ParamError("--show and --ncu are of one variant; name one.")
@@ -165,11 +162,7 @@ def _values(args: argparse.Namespace, filter: Filter) -> tuple[dict[str, Any], d
 
 def _xray(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input) -> XRay:
     values, params = _values(args, filter)
-    return count(args, filter, variant, input, params, knobs_of(variant, values))
-
-
-def count(args: argparse.Namespace, filter: Filter, variant: Variant, input: Input, params: Any, knobs: Any) -> XRay:
-    """The X-ray for these parameters and knobs. Raises as `xray` does."""
+    knobs = knobs_of(variant, values)
     how = {"counters": args.counters, "coalescing": args.coalescing, "code": not args.gate}
     return xray(filter, variant, input, params, knobs, args.gpu, _edits(args, variant), **how)
 

@@ -147,12 +147,6 @@ def _cell(column: Counter, counts: Mapping[str, int]) -> str:
 
 def _about(kernel: Mapping[str, Any], columns: Sequence[Counter]) -> str:
     """The launch, the resources, and what the columns are."""
-    legend = ", ".join(f"{c.column}: {c.name}" for c in columns)
-    return about_launch(kernel) + (f". Columns – {legend}." if legend else ".")
-
-
-def about_launch(kernel: Mapping[str, Any]) -> str:
-    """The launch and the resources of a kernel of an X-ray as JSON."""
     grid, block = (" × ".join(str(n) for n in kernel[name]) for name in ("grid", "block"))
     resources = kernel["resources"]
     parts = [f"{kernel['name']}: {kernel['launches']} × grid {grid}, block {block}"]
@@ -160,4 +154,5 @@ def about_launch(kernel: Mapping[str, Any]) -> str:
     parts += [f"{kernel['shared_bytes']} bytes of shared memory per block"] if kernel["shared_bytes"] else []
     if occupancy := kernel.get("occupancy"):
         parts.append(f"occupancy {occupancy['share']:.0%}, limited by {occupancy['limiter']}")
-    return "; ".join(parts)
+    legend = ", ".join(f"{c.column}: {c.name}" for c in columns)
+    return "; ".join(parts) + (f". Columns – {legend}." if legend else ".")

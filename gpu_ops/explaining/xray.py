@@ -331,13 +331,13 @@ def as_dict(x: XRay, code: bool = True) -> dict[str, Any]:
         "coalescing": x.coalescing,
         "totals": x.totals,
         "predicted": dict(x.predicted),
-        "kernels": [kernel_dict(k, code) for k in x.kernels],
+        "kernels": [_kernel_dict(k, code) for k in x.kernels],
         "findings": [{**vars(f), "text": str(f)} for f in x.findings],
         "printed": list(x.printed),
     }
 
 
-def kernel_dict(k: KernelXRay, code: bool) -> dict[str, Any]:
+def _kernel_dict(k: KernelXRay, code: bool) -> dict[str, Any]:
     return {
         "name": k.name,
         "file": k.file,
