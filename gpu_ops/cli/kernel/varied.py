@@ -59,9 +59,9 @@ def write_page(
     job = Job(filter, picks, params, inputs[1], inputs[0], args.gpu, gpus, **how)
 
     @contextmanager
-    def within(variant: Variant, place: int, count: int) -> Iterator[None]:
+    def within(pick: Pick, place: int, count: int) -> Iterator[None]:
         streams.rewrite(f"{place + 1} of {count} combinations")
-        with within_limits(args, f"{variant.id} on a simulated {args.gpu}"):
+        with within_limits(args, f"{pick.variant} on a simulated {args.gpu}"):
             yield
 
     def named(text: str) -> str:

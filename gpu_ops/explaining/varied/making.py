@@ -24,7 +24,7 @@ from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.params import Param, Values
 from gpu_ops.running.attempt import FOR_ALL
-from gpu_ops.types import Filter, Input, Pick, Variant
+from gpu_ops.types import Filter, Input, Pick
 from gpu_ops.version import __version__
 
 MOST = 400
@@ -63,8 +63,8 @@ class Job:
         return self.part.kind in ("image", "signal") and self.part.array.size <= PAINTED and self.counters == "full"
 
 
-Within = Callable[[Variant, int, int], AbstractContextManager[object]]
-"""Inside `within(variant, place, count)` a combination is counted, which is number `place` (from 0) of `count`: it
+Within = Callable[[Pick, int, int], AbstractContextManager[object]]
+"""Inside `within(pick, place, count)` a combination is counted, which is number `place` (from 0) of `count`: it
 reports progress and sets limits."""
 
 
@@ -118,7 +118,7 @@ def count_settings(job: Job, axes: Sequence[Axis], within: Within) -> tuple[Sett
         key = repr((id, own))
         if key not in counted:
             pick = replace(picks[id], knobs={**picks[id].knobs, **{n: v for n, v in own.items() if n in knobs}})
-            with within(variant, place, len(points)):
+            with within(pick, place, len(points)):
                 counted[key] = _counted(job, pick, {**job.params, **{n: v for n, v in own.items() if n in params}})
         idle = tuple(name for name in chosen if name not in own)
         settings.append(replace(counted[key], idle=idle))

@@ -146,7 +146,7 @@ class _Content:
         """The picture, whose brightness grows with the logarithm up to the most of all settings."""
         light = np.log2(1 + fetched.means) / np.log2(1 + max(self._most, 1))
         pixels = np.rint(255 * light).astype(np.uint8)
-        text = f"The sectors of a sample are fetched {fetched.least:,} to {fetched.most:,} times in this setting."
+        text = f"The sector of a sample is fetched {fetched.least:,} to {fetched.most:,} times in this setting."
         place = self.pictures.place(base64.b64encode(png(pixels)).decode("ascii"))
         return {"picture": place, "strip": len(pixels) == 1, "text": self.text(text)}
 
