@@ -10,7 +10,7 @@ from pathlib import Path
 from PySide6.QtQml import QJSEngine
 
 DOCUMENT = """
-class Element {
+var Element = class {
   constructor(tag) {
     this.tag = tag; this.own = ""; this.children = []; this.style = {}; this.attributes = {}; this.heard = {};
     this.hidden = false;
@@ -22,9 +22,9 @@ class Element {
   setAttribute(name, value) { this.attributes[name] = value; }
   addEventListener(what, call) { this.heard[what] = call; }
   all() { return [this].concat(...this.children.map(one => one.all())); }
-}
-const byId = {};
-const document = {
+};
+var byId = {};
+var document = {
   createElement: tag => new Element(tag),
   getElementById: id => byId[id] || (byId[id] = new Element("div")),
 };
