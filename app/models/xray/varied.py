@@ -54,7 +54,7 @@ def _proposed(param: Param, present: Any) -> list[Any]:
         return [False, True]
     if isinstance(param.default, str):
         return list(param.choices) or [present]
-    return sorted({*proposed_values(param, PROPOSED)[:PROPOSED], present})
+    return sorted({*proposed_values(param)[:PROPOSED], present})
 
 
 def parse_over(texts: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

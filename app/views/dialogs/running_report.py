@@ -69,6 +69,7 @@ class RunningReportDialog(QDialog):
             values = named(QLineEdit(one.proposed, inner), f"runningReport.{name}.values")
             values.setAccessibleName(self.tr("Values of {name}").format(name=title))
             values.setToolTip(self.tr("Separated by commas: {allowed}").format(allowed=one.param.allowed))
+            values.setCursorPosition(0)
             box.setChecked(one.ticked)
             values.setEnabled(one.ticked)
             box.toggled.connect(values.setEnabled)
