@@ -40,8 +40,9 @@ from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.traffic.content import footprint_dict, traffic_dict
 from gpu_ops.explaining.traffic.footprints import footprint
 from gpu_ops.explaining.traffic.recording import TrafficRun, record_traffic
+from gpu_ops.explaining.varied.axes import axes_of
 from gpu_ops.explaining.varied.making import Job as PageJob
-from gpu_ops.explaining.varied.making import axes_of, count_settings, page_of
+from gpu_ops.explaining.varied.making import count_settings, page_of
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.own_kernels.checking import hold

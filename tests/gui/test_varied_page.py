@@ -20,7 +20,8 @@ from gpu_ops.explaining.result_tables import duration
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.traffic.recording import record_traffic
 from gpu_ops.explaining.varied import making, page
-from gpu_ops.explaining.varied.making import Job, axes_of, count_settings, page_of
+from gpu_ops.explaining.varied.axes import axes_of
+from gpu_ops.explaining.varied.making import Job, count_settings, page_of
 from gpu_ops.explaining.xray import XRay, add_up, xray
 from gpu_ops.types import Pick
 

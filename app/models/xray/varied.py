@@ -8,7 +8,7 @@ from typing import Any
 
 from app.models.experiment.session import Session
 from gpu_ops.errors import ParamError
-from gpu_ops.explaining.varied.making import axes_of, varying
+from gpu_ops.explaining.varied.axes import axes_of, varying
 from gpu_ops.params import Param
 from gpu_ops.report.sweeps import proposed_values
 from gpu_ops.types import Filter, Pick

@@ -14,7 +14,8 @@ from gpu_ops.cli.benches import axis_of
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.errors import FINE, ParamError, counted, plain
 from gpu_ops.explaining.prediction.gpus import find_gpu
-from gpu_ops.explaining.varied.making import MOST, Job, axes_of, count_settings, page_of
+from gpu_ops.explaining.varied.axes import MOST, axes_of
+from gpu_ops.explaining.varied.making import Job, count_settings, page_of
 from gpu_ops.own_kernels.sources import read_kernel, with_own_name
 from gpu_ops.params import check_values
 from gpu_ops.types import Filter, Input, Pick, Variant

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from itertools import product
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from gpu_ops.devices.coalescing import Rule
 from gpu_ops.devices.sim.launch import Extent
-from gpu_ops.errors import KernelError, KernelscopeError, ParamError, plain
+from gpu_ops.errors import KernelError, KernelscopeError, ParamError
 from gpu_ops.explaining.prediction.counting import count_launches
 from gpu_ops.explaining.prediction.gpus import Gpu
 from gpu_ops.explaining.prediction.model import predict
 from gpu_ops.explaining.traffic.recording import record_traffic
-from gpu_ops.explaining.varied.page import VARIANT, Axis, Fetched, Setting, Time, VariedPage
+from gpu_ops.explaining.varied.axes import Axis
+from gpu_ops.explaining.varied.page import Fetched, Setting, Time, VariedPage
 from gpu_ops.explaining.xray import xray
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
-from gpu_ops.params import Param, Values
+from gpu_ops.params import Values
 from gpu_ops.running.attempt import FOR_ALL
 from gpu_ops.types import Filter, Input, Pick
 from gpu_ops.version import __version__
 
-MOST = 400
-"""The most combinations of a page."""
 PAINTED = 1 << 16
 """The most samples of an input whose traffic is painted: recording takes about twice as long as counting."""
 SIDE, STRIP = 128, 512
@@ -66,42 +64,6 @@ class Job:
 Within = Callable[[Pick, int, int], AbstractContextManager[object]]
 """Inside `within(pick, place, count)` a combination is counted, which is number `place` (from 0) of `count`: it
 reports progress and sets limits."""
-
-
-def axes_of(filter: Filter, variants: Sequence[str], over: Mapping[str, Sequence[str]]) -> tuple[Axis, ...]:
-    """The axes of a page: the variants, then each parameter or knob with its values, numbers from the smallest on.
-    Raises ParamError for a name that neither the filter nor a variant has, and for too many combinations."""
-    axes = [Axis(VARIANT, tuple(dict.fromkeys(variants)), help="The kernel")]
-    known = varying(filter, variants)
-    for name, texts in over.items():
-        if name not in known:
-            raise ParamError(f"{plain(name, 60)} is nothing that varies; choose from {', '.join(known)}.")
-        param = known[name]
-        values = list(dict.fromkeys(_value(param, text) for text in texts))
-        if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
-            values.sort()
-        axes.append(Axis(name, tuple(values), param.unit, param.help))
-    if (many := prod(len(axis.values) for axis in axes)) > MOST:
-        shares = " × ".join(f"{len(axis.values)} of {axis.name}" for axis in axes)
-        raise ParamError(f"{shares} are {many} combinations, and a page holds {MOST}; name fewer values or variants.")
-    return tuple(axes)
-
-
-def varying(filter: Filter, variants: Sequence[str]) -> dict[str, Param]:
-    """What may vary, by name: the filter's parameters, and the knobs of the variants."""
-    knobs = {knob.name: knob for id in reversed(variants) for knob in filter.variant(id).knobs}
-    return {param.name: param for param in filter.params} | dict(sorted(knobs.items()))
-
-
-def _value(param: Param, text: str) -> Any:
-    """The value in the type of the parameter. One outside its limits stays: its combinations have the refusal."""
-    try:
-        return param.check(text)
-    except ParamError:
-        try:
-            return type(param.default)(text) if isinstance(param.default, int | float) else text
-        except ValueError:
-            return text
 
 
 def count_settings(job: Job, axes: Sequence[Axis], within: Within) -> tuple[Setting, ...]:

@@ -20,6 +20,7 @@ from gpu_ops.explaining.prediction.model import LIMITS, Limit
 from gpu_ops.explaining.result_tables import duration
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.spills import spilled_bytes
+from gpu_ops.explaining.varied.axes import Axis
 from gpu_ops.explaining.xray import KernelXRay, XRay, add_up
 from gpu_ops.html import png
 from gpu_ops.io import replacing
@@ -29,19 +30,8 @@ SHOWN = tuple(c for c in CATALOGUE if c.hint != "best" and "samples" not in (c.i
 """The counters of a page."""
 FIRST = "global_load_sectors"
 """The counter that a page shows at first, where a kernel has it."""
-VARIANT = "variant"
 MOST_BYTES = 16 << 20
 """The largest page: mail programs take about 20 MiB."""
-
-
-@dataclass(frozen=True)
-class Axis:
-    """What varies, and its values. `unit` and `help` are the parameter's."""
-
-    name: str
-    values: tuple[Any, ...]
-    unit: str = ""
-    help: str = ""
 
 
 @dataclass(frozen=True)
