@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     variants = [filter.variant(id) for id in ids] or [_top(args, filter, full_meta(part))]
     check_flags(args, filter, variants)
     if args.html:
-        return write_page(args, filter, variants, (whole, part), note, _values(args, filter)[0])
+        return write_page(args, filter, variants, (whole, part), _values(args, filter)[0])
 
     def own(text: object) -> str:
         return with_own_name(text, variants[0].kernels[0], Path(args.kernel).name) if args.kernel else str(text)

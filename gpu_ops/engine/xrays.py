@@ -49,7 +49,6 @@ from gpu_ops.own_kernels.checking import hold
 from gpu_ops.own_kernels.mending import mending
 from gpu_ops.params import check_values
 from gpu_ops.progress import Limit, limited, stage
-from gpu_ops.running.affordable import cut_note, part_spans
 from gpu_ops.running.attempt import FOR_ALL, named
 from gpu_ops.running.verify import full_meta
 from gpu_ops.types import Filter, Input, Pick
@@ -200,8 +199,7 @@ def answer_page(channel: JobChannel, request: PageRequest) -> None:
             yield
 
     settings = count_settings(job, axes, within)
-    note = "" if part is whole else cut_note(whole, part_spans(whole))
-    page_of(job, axes, settings, note).write(request.path)
+    page_of(job, axes, settings).write(request.path)
 
 
 # Cliffs

@@ -38,7 +38,7 @@ def job(input: Any = SIGNAL, **more: Any) -> Job:
 
 def write(path: Path, job: Job, over: dict[str, list[str]]) -> Path:
     axes = axes_of(FILTER, [pick.variant for pick in job.picks], over)
-    page_of(job, axes, count_settings(job, axes, lambda *_: nullcontext()), "").write(path)
+    page_of(job, axes, count_settings(job, axes, lambda *_: nullcontext())).write(path)
     return path
 
 

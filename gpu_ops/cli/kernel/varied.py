@@ -45,7 +45,6 @@ def write_page(
     filter: Filter,
     variants: Sequence[Variant],
     inputs: tuple[Input, Input],
-    note: str,
     values: Mapping[str, Any],
 ) -> int:
     """Count every combination and write the page; `values` are those of the flags. `inputs` are the whole input and the
@@ -72,7 +71,7 @@ def write_page(
         settings = count_settings(job, axes, within)
     finally:
         streams.rewrite("")
-    size = page_of(job, axes, settings, note, named).write(args.html)
+    size = page_of(job, axes, settings, named).write(args.html)
     found = sum(one.xray is not None for one in settings)
     refused = f", {len(settings) - found} with the reason why not" if found < len(settings) else ""
     about = f"{counted(max(1, size >> 10), 'KiB', 'KiB')}, {counted(found, 'combination')} counted{refused}"

@@ -23,6 +23,7 @@ from gpu_ops.explaining.xray import xray
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.params import Values
+from gpu_ops.running.affordable import cut_note, part_spans
 from gpu_ops.running.attempt import FOR_ALL
 from gpu_ops.types import Filter, Input, Pick
 from gpu_ops.version import __version__
@@ -139,9 +140,9 @@ def _starts(extent: int, most: int) -> list[int]:
 
 
 def page_of(
-    job: Job, axes: Sequence[Axis], settings: Sequence[Setting], note: str, named: Callable[[str], str] = str
+    job: Job, axes: Sequence[Axis], settings: Sequence[Setting], named: Callable[[str], str] = str
 ) -> VariedPage:
-    """The page. `note` says which part of the input was counted, "" for all of it."""
+    """The page. `named` gives a text the names of the user's own files."""
     kind = INPUT_KINDS[job.whole.kind]
     stays = {**job.params, **{f"{k} of {p.variant}": v for p in job.picks for k, v in p.knobs.items()}}
     fixed = {name: value for name, value in stays.items() if name not in {axis.name for axis in axes}}
@@ -150,10 +151,17 @@ def page_of(
         "program": f"Kernelscope {__version__}",
         "simulated GPU": job.architecture,
         "input": f"{title_of(job.whole)}, {kind.size_text(job.whole.array.shape)} {job.whole.array.dtype}",
-        "counted": note or "all of the input",
+        "counted": _extent(job),
         "kernels of your own": named(", ".join(edited)),
         "other values": ", ".join(f"{name} {value}" for name, value in fixed.items()),
         "not known here": UNKNOWN,
     }
     title = f"X-ray of {job.filter.title}: {title_of(job.whole)}"
     return VariedPage(title, {name: text for name, text in facts.items() if text}, axes, settings, named)
+
+
+def _extent(job: Job) -> str:
+    """Which part of the input was counted, and how, in words."""
+    whole = job.part is job.whole
+    part = "all of the input" if whole else cut_note(job.whole, part_spans(job.whole))
+    return part + ("; in a sample of the blocks, scaled to all" if job.counters == "sample" else "")
