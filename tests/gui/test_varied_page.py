@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 from page_script import Page
+from PIL import Image
 
 from gpu_ops import FILTERS, ParamError, from_array
 from gpu_ops.cli import main
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.explaining.prediction.counting import count_launches
 from gpu_ops.explaining.prediction.gpus import find_gpu
 from gpu_ops.explaining.prediction.model import predict
@@ -131,9 +135,10 @@ def test_the_traffic_is_what_is_recorded(opened: Page) -> None:
     )
     assert opened.run("byId.picture.src").startswith("data:image/png;base64,iVBOR")
     assert opened.run("byId.picture.className") == "strip"
-    axes, blocks = axes_of(FILTER, ["naive"], {}), making._fetched(counts.reshape(-1), SIGNAL)
-    assert len(axes) == 1 and blocks.means.shape == (1, 512)
-    np.testing.assert_allclose(blocks.means.ravel()[:3], [counts[0], counts[1], counts[2]])
+    source = opened.run("byId.picture.src").partition(",")[2]
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(source))))
+    light = 255 * np.log2(1 + counts[:3]) / np.log2(1 + opened.data["most"])
+    assert pixels.shape == (1, 512) and pixels[0, :3].tolist() == np.rint(light).tolist()
 
 
 def test_texts_of_strangers_are_only_texts(file: Path, opened: Page) -> None:
@@ -182,11 +187,13 @@ def test_the_command_writes_a_page_that_names_a_kernel_of_its_own(
     assert "--over is for --html FILE" in capsys.readouterr().err
 
 
-def test_a_kernel_that_stops_is_a_reason_with_its_findings() -> None:
-    text = 'extern "C" __global__ void mean1d_naive(const float* x) { if (threadIdx.x == 0) __trap(); }'
-    broken = replace(
-        job(), picks=[Pick("scan", "sim"), Pick("naive", "sim", {}, {FILTER.variant("naive").kernels[0]: text})]
-    )
-    axes = axes_of(FILTER, ["scan", "naive"], {})
-    one, other = count_settings(broken, axes, lambda *_: nullcontext())
-    assert one.xray is not None and other.xray is None and other.reason
+def test_a_kernel_that_stops_is_a_reason_with_its_findings(qapp: object, tmp_path: Path) -> None:
+    file = FILTER.variant("naive").kernels[0]
+    head, brace, rest = read_source(file).partition("const long long first")
+    text = head + "if (x[0] == 0) y[-(1 << 28)] = 0, __trap();\n" + brace + rest
+    assert brace
+    stopped = replace(job(), picks=[Pick("scan", "sim"), Pick("naive", "sim", {}, {file: text})])
+    opened = Page(write(tmp_path / "a.html", stopped, {}))
+    assert opened.shown("reason") == "" and opened.shown("findings") == "none"
+    opened.move("variant", "naive")
+    assert "trap" in opened.shown("reason") and "out of bounds" in opened.shown("findings")
