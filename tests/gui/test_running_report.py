@@ -14,6 +14,7 @@ from simulated_rows import NO_CUDA, SIM, ready
 from app.views.dialogs.running_report import RunningReportDialog
 from app.views.window.main_window import MainWindow
 from gpu_ops import Input, from_array
+from gpu_ops.engine.about import activity, segments_of_request
 from gpu_ops.engine.kernel_messages import PageRequest
 from gpu_ops.engine.messages import Failed, Finished, Progress
 from gpu_ops.engine.xrays import answer_page
@@ -81,6 +82,8 @@ def test_the_dialog_asks_what_varies_and_the_engine_writes(
     assert request.over == {"window": ("3", "5"), "block": ("128", "256")} and "window" not in request.params
     assert [pick.variant for pick in request.picks] == ["naive", "scan"] and request.gpu.id == "h100"
     assert request.params["border"] == "reflect"
+    assert activity(request) == "counted mean1d for a.html"
+    assert list(segments_of_request(request)) == list(request.input.segments) != []
     engine.answered.emit(Progress(request.job, "counting combination 3 of 8: naive", 1, 4))
     assert "combination 3 of 8" in window.findChild(QLabel, "busy").text()
     target.write_text("the page")
