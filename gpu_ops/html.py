@@ -98,12 +98,16 @@ def _image(array: Array) -> str:
         low, high = _limits(shown)
         with np.errstate(invalid="ignore", over="ignore"):
             shown = np.nan_to_num((shown.astype(np.float64) - low) * (255 / (high - low))).clip(0, 255).astype(np.uint8)
-    lines = np.zeros((len(shown), 1 + shown[0].size), np.uint8)  # each row begins with its filter type: none
-    lines[:, 1:] = shown.reshape(len(shown), -1)
-    head = struct.pack(">IIBBBBB", shown.shape[1], shown.shape[0], 8, 2 if shown.ndim == 3 else 0, 0, 0, 0)
+    return f'<img src="data:image/png;base64,{base64.b64encode(png(shown)).decode()}"/>'
+
+
+def png(pixels: Array) -> bytes:
+    """A PNG of uint8 pixels, grey (H, W) or in colour (H, W, 3)."""
+    lines = np.zeros((len(pixels), 1 + pixels[0].size), np.uint8)  # each row begins with its filter type: none
+    lines[:, 1:] = pixels.reshape(len(pixels), -1)
+    head = struct.pack(">IIBBBBB", pixels.shape[1], pixels.shape[0], 8, 2 if pixels.ndim == 3 else 0, 0, 0, 0)
     parts = ((b"IHDR", head), (b"IDAT", zlib.compress(lines.tobytes())), (b"IEND", b""))
-    data = b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, content) for name, content in parts)
-    return f'<img src="data:image/png;base64,{base64.b64encode(data).decode()}"/>'
+    return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, content) for name, content in parts)
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:

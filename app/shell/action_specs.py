@@ -13,7 +13,13 @@ from app.shell.run_specs import DEVICES, RUN
 from app.shell.session_specs import SESSION
 from app.shell.view_specs import VIEW
 from app.views.window import handlers
-from app.views.window.html_report import export_report, print_report, why_no_report
+from app.views.window.html_report import (
+    export_report,
+    export_running_report,
+    print_report,
+    why_no_report,
+    why_no_running_report,
+)
 from app.views.window.panels import EXPERIMENT, LADDER, SWEEP, TABLE, TIMELINE, XRAY
 
 _FILE = (
@@ -134,6 +140,17 @@ _FILE = (
         QT_TRANSLATE_NOOP("Actions", "Save the report and open it in the browser, which prints it or makes a PDF"),
         do=print_report,
         why=why_no_report,
+    ),
+    ActionSpec(
+        "export_running_report",
+        QT_TRANSLATE_NOOP("Actions", "Report that r&uns…"),
+        "file/export",
+        (),
+        QT_TRANSLATE_NOOP(
+            "Actions", "Save one HTML file for a class: its sliders change parameters, and the counters follow"
+        ),
+        do=export_running_report,
+        why=why_no_running_report,
     ),
     ActionSpec(
         "export_csv",

@@ -164,7 +164,7 @@ def sweep(args: argparse.Namespace) -> int:
     simulated GPU count its work instead."""
     axes: dict[str, list[str]] = {}
     flags = {**flag_values(args), **({"dtype": args.dtype} if args.dtype else {})}
-    for name, values in map(_axis, args.over):
+    for name, values in map(axis_of, args.over):
         if name in axes or name in flags:
             raise ParamError(f"{name} is given twice; give all of its values in one --over {name}=V1,V2,…")
         axes[name] = values
@@ -233,7 +233,8 @@ def _runs_here(args: argparse.Namespace, axes: Iterable[str]) -> bool:
     return bool(picks) and knobs & set(axes) <= {k.name for p in picks for k in filter.variant(p.variant).knobs}
 
 
-def _axis(text: str) -> tuple[str, list[str]]:
+def axis_of(text: str) -> tuple[str, list[str]]:
+    """The name and the values of --over. Raises ParamError."""
     name, _, values = text.partition("=")
     items = [v for v in values.split(",") if v]
     if not name or not items:

@@ -25,7 +25,7 @@ from gpu_ops.cli import (
     transfers,
     xray,
 )
-from gpu_ops.cli.kernel import predict
+from gpu_ops.cli.kernel import predict, varied
 from gpu_ops.cli.kernel.listing import add_show
 from gpu_ops.cli.learning import add_learning
 from gpu_ops.cli.limits import add_limits
@@ -283,6 +283,7 @@ def _add_xray(commands: argparse._SubParsersAction[Parser], filters: list[Filter
     _add_input(parser)
     _add_values(parser, filters)
     parser.add_argument("--kernel", metavar="FILE.cu", help="use this kernel instead of the variant's first")
+    varied.add_page(parser)
     _add_simulation(parser).add_argument(
         "--whole", action="store_true", help="simulate all of a large input instead of its centre"
     )

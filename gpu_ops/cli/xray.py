@@ -16,6 +16,7 @@ from gpu_ops.cli.kernel.listing import listing
 from gpu_ops.cli.kernel.mend import mending_text
 from gpu_ops.cli.kernel.predict import predicted, prediction_json, prediction_text
 from gpu_ops.cli.kernel.profile import profiles_text
+from gpu_ops.cli.kernel.varied import check_page, write_page
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
@@ -78,6 +79,8 @@ def run(args: argparse.Namespace) -> int:
     ids = current_ids(args, filter, args.variants, part.meta, _values(args, filter)[0])
     variants = [filter.variant(id) for id in ids] or [_top(args, filter, full_meta(part))]
     check_flags(args, filter, variants)
+    if args.html:
+        return write_page(args, filter, variants, (whole, part), _values(args, filter)[0])
 
     def own(text: object) -> str:
         return with_own_name(text, variants[0].kernels[0], Path(args.kernel).name) if args.kernel else str(text)
@@ -113,7 +116,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> None:
     """Raises ParamError, DeviceError before anything is computed."""
-    if len(args.variants) > 2:
+    check_page(args)
+    if len(args.variants) > 2 and not args.html:
         raise ParamError(f"xray takes one variant, or two to compare, not {len(args.variants)}.")
     if (args.show or args.ncu) and len(args.variants) > 1:
         raise ParamError("--show and --ncu are of one variant; name one.")

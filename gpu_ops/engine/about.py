@@ -9,6 +9,7 @@ from gpu_ops.engine.kernel_messages import (
     BlockRequest,
     CliffsRequest,
     ContractRequest,
+    PageRequest,
     PredictionRequest,
     TrafficRequest,
     XRayRequest,
@@ -61,6 +62,8 @@ def activity(request: Request) -> str:
             return f"recorded the traffic of {', '.join(p.variant for p in request.picks)} of {request.filter}"
         case ContractRequest():
             return f"checked an edited {request.pick.variant} of {request.filter}"
+        case PageRequest():
+            return f"counted {request.filter} for {plain(PurePath(request.path).name)}"
         case PredictionRequest():
             return f"counted launches of {request.filter} for {request.gpu}"
         case TimelinesRequest():
@@ -80,7 +83,7 @@ def activity(request: Request) -> str:
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request refers to."""
     about = XRayRequest | CliffsRequest | BlockRequest | PredictionRequest | TrafficRequest | TimelinesRequest
-    if isinstance(request, StepsRequest | RunRequest | about):
+    if isinstance(request, StepsRequest | RunRequest | PageRequest | about):
         yield from request.input.segments
     elif isinstance(request, TransfersRequest):
         yield from request.input.segments if request.input else ()

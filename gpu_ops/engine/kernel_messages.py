@@ -8,6 +8,7 @@ from typing import Any
 
 from gpu_ops.devices.sim.block_run.compared import BlockSteps
 from gpu_ops.engine.shared import SharedInput
+from gpu_ops.explaining.prediction.gpus import Gpu
 from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.types import Pick
 
@@ -168,3 +169,20 @@ class ContractAnswer:
     right: bool
     cases: str
     first: str
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """Write an HTML file with the X-rays of the picks, whatever their devices, for every combination of the values in
+    `over`, on the part of the input that a simulated GPU of an `architecture` runs (see gpu_ops.explaining.varied).
+    With a `gpu` the times that are predicted for it too."""
+
+    job: int
+    input: SharedInput
+    filter: str
+    params: Mapping[str, Any]
+    picks: tuple[Pick, ...]
+    over: Mapping[str, tuple[str, ...]]
+    architecture: str
+    path: str
+    gpu: Gpu | None = None

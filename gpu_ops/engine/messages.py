@@ -17,6 +17,7 @@ from gpu_ops.engine.kernel_messages import (
     CliffsRequest,
     ContractAnswer,
     ContractRequest,
+    PageRequest,
     PredictionAnswer,
     PredictionRequest,
     TrafficAnswer,
@@ -382,7 +383,9 @@ class Failed:
 
 
 Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
-OfKernel = XRayRequest | CliffsRequest | BlockRequest | ContractRequest | PredictionRequest | TrafficRequest
+OfKernel = (
+    XRayRequest | CliffsRequest | BlockRequest | ContractRequest | PredictionRequest | TrafficRequest | PageRequest
+)
 Look = OfKernel | TimelinesRequest | TransfersRequest | DoctorRequest
 Job = Read | Look | RunRequest | SaveRequest | FramesRequest
 Request = Job | CancelRequest

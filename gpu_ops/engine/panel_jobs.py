@@ -12,6 +12,7 @@ from gpu_ops.engine.kernel_messages import (
     BlockRequest,
     CliffsRequest,
     ContractRequest,
+    PageRequest,
     PredictionRequest,
     TrafficRequest,
     XRayRequest,
@@ -32,6 +33,7 @@ from gpu_ops.engine.xrays import (
     answer_block,
     answer_cliffs,
     answer_contract,
+    answer_page,
     answer_prediction,
     answer_traffic,
     answer_xray,
@@ -65,6 +67,8 @@ def work_for_panel(channel: JobChannel, job: Job) -> None:
             answer_traffic(channel, job)
         case ContractRequest():
             answer_contract(channel, job)
+        case PageRequest():
+            answer_page(channel, job)
         case PredictionRequest():
             answer_prediction(channel, job)
         case TimelinesRequest():

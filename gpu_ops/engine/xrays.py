@@ -4,7 +4,8 @@ contract."""
 from __future__ import annotations
 
 import re
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -19,6 +20,7 @@ from gpu_ops.engine.kernel_messages import (
     ContractAnswer,
     ContractRequest,
     Counted,
+    PageRequest,
     PredictionAnswer,
     PredictionRequest,
     TrafficAnswer,
@@ -38,6 +40,9 @@ from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.traffic.content import footprint_dict, traffic_dict
 from gpu_ops.explaining.traffic.footprints import footprint
 from gpu_ops.explaining.traffic.recording import TrafficRun, record_traffic
+from gpu_ops.explaining.varied.axes import axes_of
+from gpu_ops.explaining.varied.making import Job as PageJob
+from gpu_ops.explaining.varied.making import count_settings, page_of
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.own_kernels.checking import hold
@@ -172,6 +177,29 @@ def _counted(filter: Filter, pick: Pick, whole: Input, request: PredictionReques
     known = gpu.measured and not pick.edits
     job = (filter.id, variant.id, params, knobs, full_meta(whole), gpu)
     return Counted(launches, recorded=recorded_seconds(*job) if known else None)
+
+
+# A page with sliders
+
+
+def answer_page(channel: JobChannel, request: PageRequest) -> None:
+    """Count every combination and write the page; the file appears when it is complete. Raises ParamError, DeviceError,
+    InputError, Cancelled."""
+    whole, filter = channel.input(request.input), FILTERS.find(request.filter)
+    part, _ = channel.middle(whole)
+    axes = axes_of(filter, [pick.variant for pick in request.picks], request.over)
+    gpus = () if request.gpu is None else (request.gpu,)
+    job = PageJob(filter, request.picks, request.params, part, whole, request.architecture, gpus)
+
+    @contextmanager
+    def within(pick: Pick, place: int, count: int) -> Iterator[None]:
+        title = filter.variant(pick.variant).title
+        with stage(place, count), limits_of_edits(pick):
+            channel.announce(f"counting combination {place + 1} of {count}: {title}")
+            yield
+
+    settings = count_settings(job, axes, within)
+    page_of(job, axes, settings).write(request.path)
 
 
 # Cliffs

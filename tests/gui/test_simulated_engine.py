@@ -11,6 +11,7 @@ from tasks import right
 from app.models.experiment.pin import Pin
 from app.models.experiment.slot import RowSlot
 from app.models.xray.drafts import Draft
+from app.views.dialogs.running_report import RunningReportDialog
 from app.views.window.main_window import INPUT
 from gpu_ops import device_statuses, find_filter
 from gpu_ops.devices.kernel_source import read_source
@@ -93,3 +94,36 @@ def test_a_long_simulation_tells_how_far_it_is_and_is_cancelled_by_a_click(
     assert entry().row is before and entry().state == "stale" and window.messages.current() is None
     assert events == [sorted(shares) for shares in events] and 0 < max(map(max, filter(None, events))) < 1
     assert engine.client.pid == child, "nothing had to be ended for it"
+
+
+@pytest.mark.thorough
+def test_a_report_that_runs_is_written_and_can_be_cancelled(qtbot, window, tmp_path, monkeypatch) -> None:
+    controller, target, said = window.controller, tmp_path / "a.html", list[str]()
+    monkeypatch.setattr(window.files, "target", lambda *asked: str(target))
+    controller.session.set_picks(("naive",))
+    settle(qtbot, controller, lambda: controller.open_sample("noise", {"length": 500}))
+    controller.busy_changed.connect(said.append)
+
+    def export(windows: str) -> None:
+        window.actions_by_id["export_running_report"].trigger()
+        dialog = window.findChildren(RunningReportDialog)[-1]
+        dialog.rows["window"][1].setText(windows)
+        dialog.rows["block"][1].setText("32, 1100")
+        dialog.save.click()
+
+    settle(qtbot, controller, lambda: export("3, 5"))
+    assert any(text.startswith("counting combination 4 of 4: 1 naive") for text in said)
+    assert (
+        "block must be an integer from 16 to 1024" in target.read_text()
+        and "Saved a.html" in window.messages.current().text
+    )
+    target.unlink()
+    said.clear()
+
+    def cancelled() -> None:
+        export(", ".join(str(n) for n in range(3, 300, 2)))
+        qtbot.waitUntil(lambda: any("combination 3 of 298" in text for text in said))
+        controller.cancel()
+
+    settle(qtbot, controller, cancelled)
+    assert not list(tmp_path.iterdir()) and not any("combination 298 of" in text for text in said)

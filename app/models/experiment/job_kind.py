@@ -83,6 +83,7 @@ RESTORE = replace(LOAD, text=QT_TRANSLATE_NOOP("Jobs", "opening the session"), s
 """Loads the input of a session; it is taken only together with the session's choices."""
 FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
+PAGE = JobKind("page", QT_TRANSLATE_NOOP("Jobs", "counting for a report"), "save", in_line=True, of_input=False)
 SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "open", of_input=False, beside=True)
 PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "import", of_input=False, beside=True)
 """The survey of a file whose import dialog is open; the dialog itself shows errors."""

@@ -7,14 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QCoreApplication, QUrl
+from PySide6.QtCore import QCoreApplication, Qt, QUrl
 from PySide6.QtGui import QDesktopServices
 
 import gpu_ops
+from app.controllers.kernels.varied import present_picks, write_running_report
 from app.models.background import Background
+from app.models.experiment.refusal import refusal_sentence, refuses
 from app.models.experiment.steps import title_with_steps
 from app.models.files.facts import size_text
 from app.models.results.entry import Entry
+from app.views.dialogs.running_report import RunningReportDialog
 from app.views.picture_file import sheet_png
 from app.views.window.panels import SWEEP, XRAY
 from app.views.window.window_parts import WindowParts
@@ -36,6 +39,38 @@ def why_no_report(parts: WindowParts) -> str:
 def export_report(parts: WindowParts) -> None:
     """Ask for a name and write the report."""
     _write_report(parts, parts.context.files.say_written)
+
+
+def why_no_running_report(parts: WindowParts) -> str:
+    """Why no report can run; "" where one can."""
+    context, input = parts.context, parts.context.session.input
+    if input is None:
+        return why_no_report(parts)
+    if refuses(context.session.filter, input):
+        return refusal_sentence(context.session.filter, input)
+    if not present_picks(context.controller, context.xray):
+        return _tr("no ticked variant has a kernel; tick one that runs on a GPU")
+    return ""
+
+
+def export_running_report(parts: WindowParts) -> None:
+    """Ask what varies and for a name, and have the engine count and write the report."""
+    context, files = parts.context, parts.context.files
+    picks = present_picks(context.controller, context.xray)
+    gpu = context.xray.gpu_choice.gpu.model
+    dialog = RunningReportDialog(context.session.filter, picks, context.session.choice.params, gpu, parts.window)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+
+    def write() -> None:
+        path = files.ask_target(
+            _tr("Save a report that runs as HTML"), files.proposed("report-runs", ".html"), _tr("HTML (*.html)")
+        )
+        if path:
+            how = dialog.over, dialog.predicted.isChecked()
+            write_running_report(context.controller, context.xray, path, *how)
+
+    dialog.accepted.connect(write)
+    dialog.open()
 
 
 def print_report(parts: WindowParts) -> None:
