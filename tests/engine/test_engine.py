@@ -223,7 +223,9 @@ def test_a_run_is_what_it_is_in_process(shared: Talk, small: SharedInput) -> Non
             np.testing.assert_array_equal(shared.client.pool.array(array.array), run.outputs[name])
             assert update.outputs[name].statistics == statistics(run.outputs[name])
         shared.release(update)
-    said = dict.fromkeys((a.text, a.done, a.total) for a in found if isinstance(a, Progress))
+    compiled = "compiling"  # where no test has run these loops before
+    told = (a for a in found if isinstance(a, Progress) and compiled not in a.text)
+    said = dict.fromkeys((a.text, a.done, a.total) for a in told)
     expected = {
         "preparing CPU, one core": 0,
         "copying noise to cpu": 0,
