@@ -131,13 +131,14 @@ class FrameController(QObject):
             self._begin_at(0 if self.frame == self.count - 1 else self.frame)
             self._shown.clear()
             self._timer.start()
-            self._controller.playing = True
+            self._controller.queue.playing = True
             self.changed.emit()
 
     def stop(self) -> None:
         """Stop playing; the frame being loaded is still shown, and the last results are verified."""
         if self._halt() and not self._job:
             self._controller.run_live()
+            self._controller.queue.rest()
 
     @Slot()
     def _cancelled(self) -> None:
@@ -149,7 +150,7 @@ class FrameController(QObject):
         self._wanted, played = None, self.playing
         if played:
             self._timer.stop()
-            self._controller.playing = False
+            self._controller.queue.playing = False
             self.changed.emit()
         return played
 

@@ -31,7 +31,8 @@ class RunQueue(QObject):
     the present input. A run of a new choice waits for the input's requested steps, whose last request is
     `steps_request`. A simulated GPU begins with the part `in_view` where the whole takes long, and further parts come
     when every pick has one; another machine first sends what fills the `pixels` of a pane. `timed_after_pause`: time a
-    live picture once the user pauses. `began`: a job starts; `busy_changed(text)`: what it does (empty when nothing
+    live picture once the user pauses. While frames are `playing`, neither simulated GPUs nor panels begin what the next
+    frame would stop. `began`: a job starts; `busy_changed(text)`: what it does (empty when nothing
     runs); `settled`: all requested work is done; `ended(job, kind, cancelled)`: a job has ended and the next has not
     started; `interrupted`: the user opens another input.
     """
@@ -48,6 +49,7 @@ class RunQueue(QObject):
         self.jobs: dict[int, JobKind] = {}
         self.generation = 0
         self.timed_after_pause = True
+        self.playing = False
         self.steps_request: StepsRequest | None = None
         self._waiting: JobKind | None = None
         self._after_steps: JobKind | None = None
@@ -85,8 +87,8 @@ class RunQueue(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether anything runs, waits, or is about to be timed."""
-        return bool(self.jobs or self._waiting or self._simulates or self._quiet.isActive())
+        """Whether anything runs, waits, plays, or is about to be timed."""
+        return bool(self.playing or self.jobs or self._waiting or self._simulates or self._quiet.isActive())
 
     @property
     def _simulates(self) -> bool:
@@ -95,6 +97,11 @@ class RunQueue(QObject):
 
     def _forget_simulated(self) -> None:
         self._to_simulate, self._to_complete = (), {}
+
+    def rest(self) -> None:
+        """No frame follows any more: do what has waited for that."""
+        if not self.jobs:
+            self._start_next()
 
     def outdate(self) -> None:
         """The input or the filter changed: results of earlier runs no longer belong to the screen."""

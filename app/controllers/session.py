@@ -111,7 +111,6 @@ class SessionController(QObject):
         self.queue.settled.connect(self.settled)
         self.named_row: Callable[[Row], Row] = lambda row: row
         self.loading: LoadRequest | None = None
-        self.playing = False
         self._outputs = Outputs(engine, session, self.queue, self.outputs_changed.emit)
         self.inputs = Inputs(engine, session, self.queue, self)
         self.inputs.message.connect(self.message)
@@ -123,7 +122,7 @@ class SessionController(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether anything runs, waits, or is about to be timed."""
+        """Whether anything runs, waits, plays, or is about to be timed."""
         return self.queue.busy
 
     def start(self) -> None:
@@ -149,7 +148,7 @@ class SessionController(QObject):
     def run_live(self) -> None:
         """Run the picks for a quick picture, check samples of the results, and time them once the user pauses. While
         frames are `playing`, there is no check and no timing: the next frame comes too soon."""
-        self.queue.run(PLAY if self.playing else LIVE)
+        self.queue.run(PLAY if self.queue.playing else LIVE)
 
     def measure(self) -> None:
         """Time every pick with care and compare each with the whole reference."""

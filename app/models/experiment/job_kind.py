@@ -51,8 +51,9 @@ LIVE = JobKind(
     in_line=True,
     patience_ms=LIVE_MS,
 )
-PLAY = replace(LIVE, id="play", checks="off")
-"""A live run of one frame of many: its results are shown unverified, so that the next frame need not wait."""
+PLAY = replace(LIVE, id="play", checks="off", simulated="never")
+"""A live run of one frame of many: its results are shown unverified, so that the next frame need not wait. A simulated
+GPU takes longer than a frame lasts: it runs the frame that stays."""
 SIMULATE = JobKind("simulate", QT_TRANSLATE_NOOP("Jobs", "running"), "simulate", run=True, in_line=True, patience_ms=0)
 TIME = JobKind(
     "time",
