@@ -34,6 +34,7 @@ from app.models.experiment.subject import Subject
 from app.models.results.results import Results
 from gpu_ops import Saving
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.live.messages import LiveFrame
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -378,6 +379,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Loaded: SessionController._take_loaded,
     Stepped: lambda self, stepped: self.inputs.take_stepped(stepped),
     Surveyed: lambda *_: None,  # handled by ImportController
+    LiveFrame: lambda *_: None,  # handled by LiveController
     ResultSaved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,
     DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.io.inputs import from_array
-from gpu_ops.io.live.source import Array, LiveSource, Opened, opener
+from gpu_ops.io.live.source import Array, LiveSource, Opened
 from gpu_ops.progress import Cancelled
 from gpu_ops.types import Input
 
@@ -138,6 +138,19 @@ class Newest:
         with self._changed:
             self._failure, self._ended = failure, failure is None
             self._changed.notify_all()
+
+
+def opener(source: LiveSource) -> Callable[[], Opened]:
+    """What opens a source, in the thread that is to read it. Raises InputError for one that no engine reads."""
+    if source.device in ("camera", "video"):
+        from gpu_ops.io.live.pictures import Camera, Video
+
+        return lambda: Camera(source) if source.device == "camera" else Video(source)
+    if source.device == "microphone":
+        from gpu_ops.io.live.sound import Microphone
+
+        return lambda: Microphone(source)
+    raise InputError(f"An engine reads a camera, a video or a microphone, not {plain(source.device, 40)}; choose one.")
 
 
 class OneSource:

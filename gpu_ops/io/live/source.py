@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from gpu_ops.errors import InputError, plain
+from gpu_ops.errors import plain
 
 Array = np.ndarray[Any, Any]
 
@@ -82,16 +81,3 @@ def _first_line(path: Path) -> str:
         return path.read_text(errors="replace").partition("\n")[0]
     except OSError:
         return ""
-
-
-def opener(source: LiveSource) -> Callable[[], Opened]:
-    """What opens a source, in the thread that is to read it. Raises InputError for one that no engine reads."""
-    if source.device in ("camera", "video"):
-        from gpu_ops.io.live.pictures import Camera, Video
-
-        return lambda: Camera(source) if source.device == "camera" else Video(source)
-    if source.device == "microphone":
-        from gpu_ops.io.live.sound import Microphone
-
-        return lambda: Microphone(source)
-    raise InputError(f"An engine reads a camera, a video or a microphone, not {plain(source.device, 40)}; choose one.")
