@@ -19,6 +19,7 @@ from gpu_ops.engine.kernel_messages import (
     TrafficRequest,
     XRayRequest,
 )
+from gpu_ops.engine.live.messages import LiveRequest
 from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
@@ -59,6 +60,8 @@ class EngineLog(QObject):
 
     @Slot(object)
     def _log_request(self, request: Any) -> None:
+        if isinstance(request, LiveRequest) and request.do == "next" and request.after >= 0:
+            return  # many a second
         self._begun[request.job] = time.perf_counter()
         self._log.add(WHO, f"job {request.job}: {describe(request)}")
 
@@ -82,6 +85,8 @@ class EngineLog(QObject):
         self._log.add(WHO, text, failed.details)
 
     def _log_end(self, finished: Finished) -> None:
+        if finished.job not in self._begun:
+            return
         how = "cancelled" if finished.cancelled else "done"
         self._log.add(WHO, f"job {finished.job}: {how}{self._after(finished.job)}")
 
@@ -206,6 +211,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     SampleRequest: lambda r: f"generate the sample {r.id}{_values(r.options)}",
     StepsRequest: lambda r: f"change {r.input.name}: {', '.join(step_words(step) for step in r.steps)}",
     ResultRequest: lambda r: f"use {r.name} as an input, {_form(r.result.form)}",
+    LiveRequest: lambda r: f"{r.do} of the live source {r.source}",
     RunRequest: _run,
     XRayRequest: _xray,
     CliffsRequest: _cliffs,

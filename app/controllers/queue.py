@@ -8,7 +8,21 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 from app.base.worker import Engine
-from app.models.experiment.job_kind import LIVE, MEASURE, SIMULATE, STEPS, SWEEP, TIME, JobKind
+from app.models.experiment.job_kind import (
+    DOCTOR,
+    LIVE,
+    LIVE_REST,
+    MEASURE,
+    PLAY,
+    PREVIEW,
+    SIMULATE,
+    STEPS,
+    SURVEY,
+    SWEEP,
+    TIME,
+    XRAY,
+    JobKind,
+)
 from app.models.experiment.refusal import refuses
 from app.models.experiment.session import Session
 from app.models.results.entry import untimed
@@ -22,6 +36,9 @@ from gpu_ops.types import REFERENCE, Pick
 
 QUIET_MS = 400
 """The pause after the last change, after which the live picture is timed as well."""
+
+PATIENT = (LIVE, PLAY, TIME, SIMULATE, XRAY, DOCTOR, SURVEY, PREVIEW, LIVE_REST)
+"""Jobs that the next frame does not wait for; of a live run it waits for the results, but not for the verdicts."""
 
 
 class RunQueue(QObject):
@@ -78,6 +95,12 @@ class RunQueue(QObject):
     def waiting(self) -> bool:
         """Whether a run waits for others."""
         return self._waiting is not None
+
+    @property
+    def takes_frame(self) -> bool:
+        """Whether another frame may come: all results of the last one are here, and nothing runs that it must not
+        stop."""
+        return not (self.waiting or self.unseen or any(kind not in PATIENT for kind in self.jobs.values()))
 
     @property
     def only_simulates(self) -> bool:

@@ -83,6 +83,9 @@ LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 RESTORE = replace(LOAD, text=QT_TRANSLATE_NOOP("Jobs", "opening the session"), subject="session")
 """Loads the input of a session; it is taken only together with the session's choices."""
 FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
+LIVE_FRAME = JobKind("live_frame", QT_TRANSLATE_NOOP("Jobs", "reading live input"), "live")
+LIVE_REST = replace(LIVE_FRAME, id="live_rest", of_input=False)
+"""Lets a device rest, or gives it back."""
 FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
 SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "open", of_input=False, beside=True)
 PREVIEW = JobKind("preview", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "import", of_input=False, beside=True)

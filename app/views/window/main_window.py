@@ -16,6 +16,7 @@ from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.kernels.own_kernel import OwnKernelController
 from app.controllers.kernels.traffic import TrafficController
+from app.controllers.live.live import LiveController
 from app.controllers.look import Appearance
 from app.controllers.playback import Playback
 from app.controllers.recorded import SUBJECT as RECORDED
@@ -44,6 +45,7 @@ from app.views.dialogs.import_dialog import ImportDialog
 from app.views.dialogs.page_window import Pages
 from app.views.dialogs.preferences import apply_preferences
 from app.views.dialogs.recent_menu import RecentMenu
+from app.views.live.bar import LiveBar
 from app.views.page_makers import FITTING, page_makers
 from app.views.pictures.clipboard import PasteFile
 from app.views.pictures.frame_bar import FrameBar
@@ -126,10 +128,12 @@ class MainWindow(QMainWindow):
             RemoteMachines(controller.queue.engine, settings, self),
             TrafficController(controller, xray, self),
             Hints(settings, self),
+            LiveController(controller, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
         self.frame_bar, self.cut_bar = FrameBar(context.frames, self), CutBar(context.session, self)
+        self.live_bar = LiveBar(context.live, self)
         self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
         self._name_parts()
@@ -187,6 +191,7 @@ class MainWindow(QMainWindow):
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave
         layout.addWidget(pictures, 1)
         layout.addWidget(self.frame_bar)
+        layout.addWidget(self.live_bar)
         layout.addWidget(self.cut_bar)
         layout.addWidget(self.probing.bar)
         self.probing.bar.watch(centre)
@@ -230,7 +235,7 @@ class MainWindow(QMainWindow):
         self.refusal = InputRefusal(controller, self)
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
-        for speaker in (controller, context.playback, context.frames, context.remotes):
+        for speaker in (controller, context.playback, context.frames, context.live, context.remotes):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
         context.recorded.missing.connect(self._show_nearest)
@@ -294,7 +299,10 @@ class MainWindow(QMainWindow):
 
     def _order_focus(self) -> None:
         order_focus(
-            self, self.docks.around(self.stack, self.frame_bar, self.cut_bar, self.probing.bar, self.traffic_bar)
+            self,
+            self.docks.around(
+                self.stack, self.frame_bar, self.live_bar, self.cut_bar, self.probing.bar, self.traffic_bar
+            ),
         )
 
     @Slot(object, object)
