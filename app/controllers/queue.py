@@ -66,7 +66,6 @@ class RunQueue(QObject):
         self.jobs: dict[int, JobKind] = {}
         self.generation = 0
         self.timed_after_pause = True
-        self.playing = False
         self.steps_request: StepsRequest | None = None
         self._waiting: JobKind | None = None
         self._after_steps: JobKind | None = None
@@ -95,6 +94,15 @@ class RunQueue(QObject):
     def waiting(self) -> bool:
         """Whether a run waits for others."""
         return self._waiting is not None
+
+    @property
+    def playing(self) -> bool:
+        """Whether frames follow one another."""
+        return self._results.playing
+
+    @playing.setter
+    def playing(self, on: bool) -> None:
+        self._results.playing = on
 
     @property
     def takes_frame(self) -> bool:

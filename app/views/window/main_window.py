@@ -252,9 +252,9 @@ class MainWindow(QMainWindow):
         controller.doctor_answered.connect(self._show_doctor)
         # Forms and panes are created when needed, and Qt appends new widgets to the end of the tab order. To walk
         # through all of them takes as long as to draw a picture, which comes first.
-        ordering = QTimer(self, singleShot=True, interval=ORDER_MS)
-        ordering.timeout.connect(self._order_focus)
-        self.stack.arranged.connect(lambda: ordering.start())
+        self._ordering = QTimer(self, singleShot=True, interval=ORDER_MS)
+        self._ordering.timeout.connect(self._order_focus)
+        self.stack.arranged.connect(lambda: self._ordering.start())
 
     # Files
 
@@ -298,12 +298,11 @@ class MainWindow(QMainWindow):
             timeline.controls.set_taken(self.panel.letters)
 
     def _order_focus(self) -> None:
-        order_focus(
-            self,
-            self.docks.around(
-                self.stack, self.frame_bar, self.live_bar, self.cut_bar, self.probing.bar, self.traffic_bar
-            ),
-        )
+        if self.controller.queue.playing:  # frames bring no other widgets
+            self._ordering.start()
+            return
+        bars = self.frame_bar, self.live_bar, self.cut_bar, self.probing.bar, self.traffic_bar
+        order_focus(self, self.docks.around(self.stack, *bars))
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:
