@@ -196,6 +196,7 @@ def test_a_source_that_fails_or_ends_leaves_the_last_frame(window: MainWindow, q
     assert (current.kind, current.text) == ("info", "Camera 0 has ended; its last frame stays.")
 
 
+@pytest.mark.qt_log_ignore("This plugin does not support", extend=True)
 def test_the_page_offers_the_fields_of_each_source(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
     act(window, "live")
     page = window.parts.pages["live"].page
@@ -245,9 +246,9 @@ def test_a_video_runs_with_two_variants_without_growth(qtbot: QtBot, tmp_path: P
     with real_engine() as real, live_window(qtbot, real, picks=PICKS) as window:
         controller, session = live(window), window.controller.session
         controller.start(LiveSource("video", str(tmp_path / "film.avi"), repeat=True))
-        qtbot.waitUntil(lambda: controller._number - controller.dropped > 20)
+        qtbot.waitUntil(lambda: controller._number - controller.dropped > 8)
         before, first = segments(), controller._number
-        end = time.monotonic() + 3
+        end = time.monotonic() + 2
         qtbot.waitUntil(lambda: time.monotonic() > end)
         assert controller._number > first + 30 and controller.state == "running"
         assert len(segments()) <= len(before) + 3 and len(session.originals) == 1
