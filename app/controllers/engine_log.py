@@ -55,13 +55,15 @@ class EngineLog(QObject):
         super().__init__(parent)
         self._engine, self._log = engine, log
         self._begun: dict[int, float] = {}
+        self._silent: set[int] = set()
         engine.asked.connect(self._log_request)
         engine.answered.connect(self._log_answer)
 
     @Slot(object)
     def _log_request(self, request: Any) -> None:
         if isinstance(request, LiveRequest) and request.do == "next" and request.after >= 0:
-            return  # many a second
+            self._silent.add(request.job)  # many a second
+            return
         self._begun[request.job] = time.perf_counter()
         self._log.add(WHO, f"job {request.job}: {describe(request)}")
 
@@ -81,11 +83,13 @@ class EngineLog(QObject):
         self._log.add(WHO, f"job {loaded.job}: {input.name}, {_array(input)}")
 
     def _log_failure(self, failed: Failed) -> None:
+        self._silent.discard(failed.job)
         text = f"job {failed.job}: failed ({failed.kind}){self._after(failed.job)}: {failed.sentence}"
         self._log.add(WHO, text, failed.details)
 
     def _log_end(self, finished: Finished) -> None:
-        if finished.job not in self._begun:
+        if finished.job in self._silent:
+            self._silent.discard(finished.job)
             return
         how = "cancelled" if finished.cancelled else "done"
         self._log.add(WHO, f"job {finished.job}: {how}{self._after(finished.job)}")

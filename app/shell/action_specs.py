@@ -44,7 +44,7 @@ _FILE = (
     ),
     ActionSpec(
         "live",
-        QT_TRANSLATE_NOOP("Actions", "Li&ve input…"),
+        QT_TRANSLATE_NOOP("Actions", "Live inp&ut…"),
         "file",
         (),
         QT_TRANSLATE_NOOP("Actions", "Run the ticked variants on each newest frame of a camera, microphone or screen"),

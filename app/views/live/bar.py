@@ -24,9 +24,9 @@ class LiveBar(QWidget):
         self.setAccessibleName(self.tr("Live input"))
         self._live, self._row = live, Folding(self)
         tip = self.tr("Keep the present frame: its results are verified and timed like those of any input")
-        self.hold = self._button("live.hold", self.tr("&Hold"), tip, self._toggle)
+        self.hold = self._button("live.hold", self.tr("Hold"), tip, self._toggle)
         tip = self.tr("Close the source; the last frame stays (Esc)")
-        self.stop = self._button("live.stop", self.tr("S&top"), tip, live.stop)
+        self.stop = self._button("live.stop", self.tr("Stop"), tip, live.stop)
         self.source = named(ElidedLabel("", self._row), "live.source", title=self.tr("The source"))
         self.figures = named(QLabel(self._row), "live.figures", title=self.tr("Frames"))
         self.figures.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
@@ -64,7 +64,7 @@ class LiveBar(QWidget):
         live = self._live
         self.setVisible(live.state != "off")
         held = live.state == "held"
-        self.hold.setText(self.tr("&Go on") if held else self.tr("&Hold"))
+        self.hold.setText(self.tr("Go on") if held else self.tr("Hold"))
         self.source.setText(live.source.name)
         self.figures.setText(self._text(live.shown_rate, live.rate, live.cost, live.dropped, held))
 

@@ -106,8 +106,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("mainWindow")
         messages, settings = MessageBar(self), settings or Settings()
-        importing = ImportController(controller, settings, self)
-        xray = XRayController(controller, self)
+        importing, xray = ImportController(controller, settings, self), XRayController(controller, self)
         self.context = context = Context(
             controller,
             importing,
@@ -133,7 +132,6 @@ class MainWindow(QMainWindow):
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
         self.frame_bar, self.cut_bar = FrameBar(context.frames, self), CutBar(context.session, self)
-        self.live_bar = LiveBar(context.live, self)
         self.probing = Probing(self.stack, context.session, self)
         self.docks = Docks(self, context)
         self._name_parts()
@@ -190,8 +188,9 @@ class MainWindow(QMainWindow):
         pictures.room_changed.connect(lambda: self.stack.fit(pictures.room))
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave
         layout.addWidget(pictures, 1)
-        layout.addWidget(self.frame_bar)
-        layout.addWidget(self.live_bar)
+        self.live_bar = LiveBar(self.context.live, self)
+        for bar in (self.frame_bar, self.live_bar):
+            layout.addWidget(bar)
         layout.addWidget(self.cut_bar)
         layout.addWidget(self.probing.bar)
         self.probing.bar.watch(centre)
