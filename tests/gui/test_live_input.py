@@ -236,6 +236,35 @@ def test_a_region_that_the_system_does_not_show_is_refused(
         assert array.shape == shape and array.dtype == np.uint8
 
 
+def test_pictures_of_the_screen_come_when_they_are_due(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    controller, now = live(window), [100.0]
+    monkeypatch.setattr(controller, "_clock", lambda: now[0])
+    monkeypatch.setattr(controller, "_grabbed", lambda: SharedArray("grabbed", (2, 2), "uint8"))
+    controller.start(LiveSource("screen", rate=10.0), QRect(0, 0, 2, 2))
+    asked = engine(window).next
+    assert asked.frame is not None and engine(window).released[-1] == "grabbed", "the request holds it"
+    engine(window).send(0, picture(1))
+    results(window, 1)
+    qtbot.wait(0)
+    assert engine(window).next is asked and controller._due.isActive(), "the next one is due after a tenth of a second"
+    now[0] += 0.35
+    controller._tick()
+    assert engine(window).next.after == 2, "two were left out"
+    engine(window).send(3, picture(2))
+    results(window, 2)
+    assert controller.dropped == 2
+    controller.hold()
+    finish(window, run(window))
+    now[0] += 60
+    controller.go_on()
+    now[0] += 0.15
+    controller._tick()
+    assert engine(window).next.after == 3, "none was left out while they were held"
+    controller.stop()
+
+
 @pytest.mark.thorough
 def test_a_video_runs_with_two_variants_without_growth(qtbot: QtBot, tmp_path: Path) -> None:
     """The real engine: frames follow, what is held is verified, and shared memory stays as small as it was."""

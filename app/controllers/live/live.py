@@ -111,7 +111,7 @@ class LiveController(QObject):
         """Show the newest frames again."""
         if self.state == "held":
             self._shown.clear()
-            self._counted = True  # the pause is not the time of a frame
+            self._counted, self._asked = True, self._clock()  # the pause is not the time of a frame
             self._run("running")
             self._tick()
 

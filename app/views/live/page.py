@@ -146,7 +146,7 @@ class LivePage(QWidget):
             return LiveSource("video", self._path, colour, repeat=self.repeat.isChecked())
         if device == "microphone":
             return LiveSource("microphone", samples=self.block.currentData())
-        return LiveSource("screen", colour=colour, rate=self.rate.value())
+        return LiveSource("screen", colour=colour, rate=float(self.rate.value()))
 
     @Slot()
     def _start(self) -> None:
