@@ -166,6 +166,19 @@ def test_escape_and_another_input_close_the_device(window: MainWindow, qtbot: Qt
     assert live(window).state == "off" and shown(window) == 7
 
 
+def test_a_stack_that_plays_makes_way(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    np.save(tmp_path / "stack.npy", np.stack([picture(k) for k in range(5)]))
+    window.controller.open_file(str(tmp_path / "stack.npy"))
+    window.context.frames.toggle()
+    live(window).start(CAMERA)
+    engine(window).send(0, picture(9))
+    assert not window.context.frames.playing and window.controller.queue.playing and shown(window) == 9
+    results(window, 9)
+    while kinds(window):
+        results(window, 9)
+    live(window).stop()
+
+
 def test_measure_holds_the_frames(window: MainWindow, qtbot: QtBot) -> None:
     begin(window, qtbot, 1)
     before = engine(window).next.job

@@ -99,7 +99,7 @@ class LiveController(QObject):
         self.source, self.region, self._own = source, region or QRect(), None
         self.succeeded.emit(LIVE_FRAME.subject)
         self._run("running")
-        self._tick()
+        self._request(0)  # what runs on the present input has been stopped
 
     def hold(self) -> None:
         """Keep the present frame as an ordinary input."""
@@ -186,6 +186,10 @@ class LiveController(QObject):
                 self._due.start(max(round((1 - passed) / self.source.rate * 1000), 1))
                 return
             left_out = int(passed) - 1
+        self._request(left_out)
+
+    def _request(self, left_out: int) -> None:
+        """Request the newest frame; so many of the screen were left out since the last one."""
         try:
             frame = self._grabbed() if self.source.device == "screen" else None
         except KernelscopeError as error:
@@ -239,6 +243,7 @@ class LiveController(QObject):
             self._controller.run_live()
         else:
             self._controller.inputs.take_loaded(Loaded(job, shared), None)
+            self._queue.playing = self.state == "running"  # a stack that played before has ended
         self._setting = False
 
     @Slot(int, object, bool)
