@@ -19,6 +19,7 @@ from gpu_ops.engine.kernel_messages import (
     TrafficRequest,
     XRayRequest,
 )
+from gpu_ops.engine.live.messages import LiveRequest
 from gpu_ops.engine.messages import (
     DoctorRequest,
     Failed,
@@ -54,11 +55,15 @@ class EngineLog(QObject):
         super().__init__(parent)
         self._engine, self._log = engine, log
         self._begun: dict[int, float] = {}
+        self._silent: set[int] = set()
         engine.asked.connect(self._log_request)
         engine.answered.connect(self._log_answer)
 
     @Slot(object)
     def _log_request(self, request: Any) -> None:
+        if isinstance(request, LiveRequest) and request.do == "next" and request.after >= 0:
+            self._silent.add(request.job)  # many a second
+            return
         self._begun[request.job] = time.perf_counter()
         self._log.add(WHO, f"job {request.job}: {describe(request)}")
 
@@ -78,10 +83,14 @@ class EngineLog(QObject):
         self._log.add(WHO, f"job {loaded.job}: {input.name}, {_array(input)}")
 
     def _log_failure(self, failed: Failed) -> None:
+        self._silent.discard(failed.job)
         text = f"job {failed.job}: failed ({failed.kind}){self._after(failed.job)}: {failed.sentence}"
         self._log.add(WHO, text, failed.details)
 
     def _log_end(self, finished: Finished) -> None:
+        if finished.job in self._silent:
+            self._silent.discard(finished.job)
+            return
         how = "cancelled" if finished.cancelled else "done"
         self._log.add(WHO, f"job {finished.job}: {how}{self._after(finished.job)}")
 
@@ -206,6 +215,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     SampleRequest: lambda r: f"generate the sample {r.id}{_values(r.options)}",
     StepsRequest: lambda r: f"change {r.input.name}: {', '.join(step_words(step) for step in r.steps)}",
     ResultRequest: lambda r: f"use {r.name} as an input, {_form(r.result.form)}",
+    LiveRequest: lambda r: f"{r.do} of the live source {r.source}",
     RunRequest: _run,
     XRayRequest: _xray,
     CliffsRequest: _cliffs,

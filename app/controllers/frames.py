@@ -15,19 +15,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
-from app.models.experiment.job_kind import (
-    DOCTOR,
-    FRAME,
-    FRAMES,
-    LIVE,
-    PLAY,
-    PREVIEW,
-    SIMULATE,
-    SURVEY,
-    TIME,
-    XRAY,
-    JobKind,
-)
+from app.models.experiment.job_kind import FRAME, FRAMES, JobKind
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.messages import FramesRequest, LoadRequest
 from gpu_ops.types import Pick
@@ -36,8 +24,6 @@ POLL_MS = 10
 """How often playback checks whether the next frame is due."""
 SPAN = 1.5
 """Seconds over which the real rate is counted."""
-PATIENT = (LIVE, PLAY, TIME, SIMULATE, XRAY, DOCTOR, SURVEY, PREVIEW)
-"""Jobs that playback does not wait for; of a live run it waits for the results, but not for the verdicts."""
 USUAL_RATE = 10
 NEARLY = 1e-6
 """A frame that is due within this share of the frame interval counts as due now, because clocks round."""
@@ -131,13 +117,14 @@ class FrameController(QObject):
             self._begin_at(0 if self.frame == self.count - 1 else self.frame)
             self._shown.clear()
             self._timer.start()
-            self._controller.playing = True
+            self._controller.queue.playing = True
             self.changed.emit()
 
     def stop(self) -> None:
         """Stop playing; the frame being loaded is still shown, and the last results are verified."""
         if self._halt() and not self._job:
             self._controller.run_live()
+            self._controller.queue.rest()
 
     @Slot()
     def _cancelled(self) -> None:
@@ -149,7 +136,7 @@ class FrameController(QObject):
         self._wanted, played = None, self.playing
         if played:
             self._timer.stop()
-            self._controller.playing = False
+            self._controller.queue.playing = False
             self.changed.emit()
         return played
 
@@ -286,8 +273,7 @@ class FrameController(QObject):
     @Slot()
     def _tick(self) -> None:
         """Request the frame that is due, once the last one is shown."""
-        queue = self._controller.queue
-        if self._job or queue.waiting or queue.unseen or any(kind not in PATIENT for kind in queue.jobs.values()):
+        if self._job or not self._controller.queue.takes_frame:
             return
         due = self._first + int((self._clock() - self._began) * self.rate + NEARLY)
         frame = due if due < self.count else due % self.count if self.loop else self.count - 1

@@ -8,7 +8,21 @@ from typing import Any
 from PySide6.QtCore import QCoreApplication, QObject, QTimer, Signal
 
 from app.base.worker import Engine
-from app.models.experiment.job_kind import LIVE, MEASURE, SIMULATE, STEPS, SWEEP, TIME, JobKind
+from app.models.experiment.job_kind import (
+    DOCTOR,
+    LIVE,
+    LIVE_REST,
+    MEASURE,
+    PLAY,
+    PREVIEW,
+    SIMULATE,
+    STEPS,
+    SURVEY,
+    SWEEP,
+    TIME,
+    XRAY,
+    JobKind,
+)
 from app.models.experiment.refusal import refuses
 from app.models.experiment.session import Session
 from app.models.results.entry import untimed
@@ -23,6 +37,9 @@ from gpu_ops.types import REFERENCE, Pick
 QUIET_MS = 400
 """The pause after the last change, after which the live picture is timed as well."""
 
+PATIENT = (LIVE, PLAY, TIME, SIMULATE, XRAY, DOCTOR, SURVEY, PREVIEW, LIVE_REST)
+"""Jobs that the next frame does not wait for; of a live run it waits for the results, but not for the verdicts."""
+
 
 class RunQueue(QObject):
     """`jobs` are the running jobs by number, each with its kind.
@@ -31,7 +48,8 @@ class RunQueue(QObject):
     the present input. A run of a new choice waits for the input's requested steps, whose last request is
     `steps_request`. A simulated GPU begins with the part `in_view` where the whole takes long, and further parts come
     when every pick has one; another machine first sends what fills the `pixels` of a pane. `timed_after_pause`: time a
-    live picture once the user pauses. `began`: a job starts; `busy_changed(text)`: what it does (empty when nothing
+    live picture once the user pauses. While frames are `playing`, neither simulated GPUs nor panels begin what the next
+    frame would stop. `began`: a job starts; `busy_changed(text)`: what it does (empty when nothing
     runs); `settled`: all requested work is done; `ended(job, kind, cancelled)`: a job has ended and the next has not
     started; `interrupted`: the user opens another input.
     """
@@ -78,6 +96,21 @@ class RunQueue(QObject):
         return self._waiting is not None
 
     @property
+    def playing(self) -> bool:
+        """Whether frames follow one another."""
+        return self._results.playing
+
+    @playing.setter
+    def playing(self, on: bool) -> None:
+        self._results.playing = on
+
+    @property
+    def takes_frame(self) -> bool:
+        """Whether another frame may come: all results of the last one are here, and nothing runs that it must not
+        stop."""
+        return not (self.waiting or self.unseen or any(kind not in PATIENT for kind in self.jobs.values()))
+
+    @property
     def only_simulates(self) -> bool:
         """Whether only runs on a simulated GPU are left, which take long and continue after short jobs."""
         pending = self._waiting or self._after_steps or self._quiet.isActive()
@@ -85,8 +118,8 @@ class RunQueue(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether anything runs, waits, or is about to be timed."""
-        return bool(self.jobs or self._waiting or self._simulates or self._quiet.isActive())
+        """Whether anything runs, waits, plays, or is about to be timed."""
+        return bool(self.playing or self.jobs or self._waiting or self._simulates or self._quiet.isActive())
 
     @property
     def _simulates(self) -> bool:
@@ -95,6 +128,11 @@ class RunQueue(QObject):
 
     def _forget_simulated(self) -> None:
         self._to_simulate, self._to_complete = (), {}
+
+    def rest(self) -> None:
+        """No frame follows any more: do what has waited for that."""
+        if not self.jobs:
+            self._start_next()
 
     def outdate(self) -> None:
         """The input or the filter changed: results of earlier runs no longer belong to the screen."""

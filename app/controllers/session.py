@@ -34,6 +34,7 @@ from app.models.experiment.subject import Subject
 from app.models.results.results import Results
 from gpu_ops import Saving
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.live.messages import LiveFrame
 from gpu_ops.engine.messages import (
     DoctorAnswer,
     DoctorRequest,
@@ -111,7 +112,6 @@ class SessionController(QObject):
         self.queue.settled.connect(self.settled)
         self.named_row: Callable[[Row], Row] = lambda row: row
         self.loading: LoadRequest | None = None
-        self.playing = False
         self._outputs = Outputs(engine, session, self.queue, self.outputs_changed.emit)
         self.inputs = Inputs(engine, session, self.queue, self)
         self.inputs.message.connect(self.message)
@@ -123,7 +123,7 @@ class SessionController(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether anything runs, waits, or is about to be timed."""
+        """Whether anything runs, waits, plays, or is about to be timed."""
         return self.queue.busy
 
     def start(self) -> None:
@@ -149,7 +149,7 @@ class SessionController(QObject):
     def run_live(self) -> None:
         """Run the picks for a quick picture, check samples of the results, and time them once the user pauses. While
         frames are `playing`, there is no check and no timing: the next frame comes too soon."""
-        self.queue.run(PLAY if self.playing else LIVE)
+        self.queue.run(PLAY if self.queue.playing else LIVE)
 
     def measure(self) -> None:
         """Time every pick with care and compare each with the whole reference."""
@@ -379,6 +379,7 @@ _OF_JOBS: Mapping[type, Callable[[SessionController, Any], None]] = {
     Loaded: SessionController._take_loaded,
     Stepped: lambda self, stepped: self.inputs.take_stepped(stepped),
     Surveyed: lambda *_: None,  # handled by ImportController
+    LiveFrame: lambda *_: None,  # handled by LiveController
     ResultSaved: lambda controller, answer: controller.saved.emit(answer),
     RunUpdate: SessionController._take_update,
     DoctorAnswer: lambda controller, answer: controller.doctor_answered.emit(answer.content),

@@ -49,6 +49,14 @@ _FILE = (
         do=lambda parts: parts.context.files.open_with_choices(),
     ),
     ActionSpec(
+        "live",
+        QT_TRANSLATE_NOOP("Actions", "Live inp&ut…"),
+        "file",
+        (),
+        QT_TRANSLATE_NOOP("Actions", "Run the ticked variants on each newest frame of a camera, microphone or screen"),
+        do=lambda parts: parts.pages.present("live"),
+    ),
+    ActionSpec(
         "open_kernel",
         QT_TRANSLATE_NOOP("Actions", "Open &kernel…"),
         "file",

@@ -9,6 +9,7 @@ from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.kernels.own_kernel import OwnKernelController
 from app.controllers.kernels.traffic import TrafficController
+from app.controllers.live.live import LiveController
 from app.controllers.look import Appearance
 from app.controllers.playback import Playback
 from app.controllers.recorded import RecordedRuns, Reports
@@ -53,6 +54,7 @@ class Context:
     remotes: RemoteMachines
     traffic: TrafficController
     hints: Hints
+    live: LiveController
 
     @property
     def session(self) -> Session:

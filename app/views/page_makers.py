@@ -16,7 +16,7 @@ from app.views.dialogs.remote_page import RemotePage
 from app.views.dialogs.shortcuts import ShortcutsPage
 from app.views.timing.claims_page import ClaimsPage
 
-FITTING = frozenset({"preferences", "remote"})
+FITTING = frozenset({"preferences", "remote", "live"})
 """Pages whose windows have the size of their content."""
 
 
@@ -32,6 +32,7 @@ def page_makers(
         "shortcuts": lambda: ShortcutsPage(actions),
         "diagnostics": lambda: DiagnosticsPage(context.log),
         "batch": lambda: _batch_page(context),
+        "live": lambda: _live_page(context),
         "remote": lambda: RemotePage(context.remotes),
         "preferences": lambda: PreferencesPage(context, actions, recent),
     }
@@ -45,6 +46,12 @@ def _batch_page(context: Context) -> QWidget:
     batch.message.connect(context.messages.show_message)
     batch.succeeded.connect(context.messages.settle)
     return BatchPage(batch, lambda *asked: context.files.folder_chooser(*asked))
+
+
+def _live_page(context: Context) -> QWidget:
+    from app.views.live.page import LivePage
+
+    return LivePage(context.live, context.files.choose)
 
 
 def _layouts_page(context: Context) -> QWidget:

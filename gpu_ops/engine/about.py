@@ -14,6 +14,7 @@ from gpu_ops.engine.kernel_messages import (
     TrafficRequest,
     XRayRequest,
 )
+from gpu_ops.engine.live.messages import LiveFrame, LiveRequest
 from gpu_ops.engine.messages import (
     Answer,
     CancelRequest,
@@ -49,6 +50,8 @@ def activity(request: Request) -> str:
             return f"changed {plain(request.input.name)}"
         case ResultRequest():
             return f"made an input of {plain(request.name)}"
+        case LiveRequest():
+            return f"read {request.source.name}"
         case RunRequest():
             return f"ran {request.filter}"
         case XRayRequest():
@@ -89,12 +92,16 @@ def segments_of_request(request: Request) -> Iterator[str]:
         yield from request.input.segments if request.input else ()
     elif isinstance(request, SaveRequest | ResultRequest):
         yield request.result.array.segment
+    elif isinstance(request, LiveRequest) and request.frame is not None:
+        yield request.frame.segment
 
 
 def segments_of_answer(answer: Answer) -> Iterator[str]:
     """Names of the segments that an answer hands over."""
     if isinstance(answer, Loaded):
         yield from answer.input.segments
+    elif isinstance(answer, LiveFrame):
+        yield from answer.input.segments if answer.input else ()
     elif isinstance(answer, Stepped):
         yield from answer.segments
     elif isinstance(answer, RunUpdate):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from gpu_ops.device_names import is_simulated
 from gpu_ops.engine.edits import limits_of_edits
 from gpu_ops.engine.job_channel import PARTS, JobChannel
+from gpu_ops.engine.live.messages import LiveFrame, LiveRequest
 from gpu_ops.engine.messages import (
     Job,
     Loaded,
@@ -30,6 +32,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io import SAMPLES, apply_steps, convert, load, sample, save_result
 from gpu_ops.io.inputs import make_input
+from gpu_ops.io.live.newest import Frame, OneSource
 from gpu_ops.io.rows import check_fits
 from gpu_ops.output_kinds import OUTPUT_KINDS, Array, Form
 from gpu_ops.progress import finite, listening, stage
@@ -42,6 +45,8 @@ from gpu_ops.running.attempt import named
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Input, Output, Pick, Run
+
+_LIVE = OneSource()
 
 
 def work(channel: JobChannel, job: Job) -> None:
@@ -61,6 +66,8 @@ def work(channel: JobChannel, job: Job) -> None:
                 _steps(channel, job)
             case ResultRequest():
                 _result(channel, job)
+            case LiveRequest():
+                _live(channel, job)
             case SaveRequest():
                 channel.progress(f"saving {plain(job.path)}")
                 result, array = job.result, channel.array(job.result.array)
@@ -118,6 +125,28 @@ def _result(channel: JobChannel, request: ResultRequest) -> None:
         about = (takers[0], request.name, request.origin, request.rate, "keep", request.name, request.facts)
         input = make_input(array, *about)
     channel.send(Loaded(request.job, _shared_input(channel, input)))
+
+
+def _live(channel: JobChannel, request: LiveRequest) -> None:
+    """Send the newest frame of a live source, or let it rest."""
+    if request.do == "hold":
+        _LIVE.hold()
+        return
+    if request.do == "close":
+        _LIVE.close()
+        return
+    name, start = request.source.name, time.monotonic()
+    channel.progress(f"reading {name}")
+    if request.frame is not None:
+        frame: Frame | None = Frame(channel.array(request.frame), request.after + 1, request.source.rate)
+    else:
+        frame = _LIVE.after(request.source, request.after, channel.should_stop)
+    waited = time.monotonic() - start
+    if frame is None:
+        channel.send(LiveFrame(request.job, None))
+    else:
+        shared = _shared_input(channel, frame.input(name))
+        channel.send(LiveFrame(request.job, shared, frame.number, frame.rate, waited))
 
 
 def _answer(channel: JobChannel, job: int, input: Input, dtype: str | None) -> None:

@@ -25,6 +25,7 @@ from gpu_ops.engine.kernel_messages import (
     XRayAnswer,
     XRayRequest,
 )
+from gpu_ops.engine.live.messages import LiveFrame, LiveRequest
 from gpu_ops.engine.shared import SharedInput, SharedResult
 from gpu_ops.explaining.spans import Rates, Timeline
 from gpu_ops.explaining.transfers.sweep import TransferSweep
@@ -37,7 +38,7 @@ from gpu_ops.report.rows import Row
 from gpu_ops.run_key import RunKey
 from gpu_ops.types import Facts, Pick, RunStage
 
-PROTOCOL = 11
+PROTOCOL = 12
 
 
 # Requests of the window. Job numbers ascend; an answer has the number of its job.
@@ -382,14 +383,14 @@ class Failed:
     nonfinite: NonFinite | None = None
 
 
-Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest
+Read = LoadRequest | SurveyRequest | SampleRequest | StepsRequest | ResultRequest | LiveRequest
 OfKernel = (
     XRayRequest | CliffsRequest | BlockRequest | ContractRequest | PredictionRequest | TrafficRequest | PageRequest
 )
 Look = OfKernel | TimelinesRequest | TransfersRequest | DoctorRequest
 Job = Read | Look | RunRequest | SaveRequest | FramesRequest
 Request = Job | CancelRequest
-Made = Loaded | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
+Made = Loaded | LiveFrame | Surveyed | Stepped | ResultSaved | RunUpdate | OccupancyAnswer
 Seen = XRayAnswer | CliffsAnswer | BlockAnswer | ContractAnswer | PredictionAnswer | TrafficAnswer
 Found = Seen | TimelinesAnswer | TransfersAnswer | DoctorAnswer
 Answer = Ready | Progress | Made | Found | Finished | Failed

@@ -67,6 +67,9 @@ class Registry(Sequence[Filter]):
     def find(self, name: str, kind: str | None = None) -> Filter:
         """The filter of that id, or of that family for an input of `kind`. Raises ParamError that names all
         families."""
+        for filter in self._filters if kind is None else ():  # a window asks some hundred times a frame
+            if filter.id == name:
+                return filter
         found = self.named(name)
         for filter in found:
             if filter.id == name or filter.accepts == kind:

@@ -16,6 +16,7 @@ from dataclasses import is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,6 +33,7 @@ from gpu_ops.engine.about import segments_of_answer
 from gpu_ops.engine.child import Child
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.job_channel import JobChannel
+from gpu_ops.engine.live.messages import LiveFrame, LiveRequest
 from gpu_ops.engine.messages import (
     PROTOCOL,
     Answer,
@@ -62,6 +64,7 @@ from gpu_ops.errors import NonFiniteError
 from gpu_ops.filters import FILTERS
 from gpu_ops.filters.own import OwnVariant
 from gpu_ops.io import add_noise, apply_steps, sample, save
+from gpu_ops.io.live.source import LiveSource
 from gpu_ops.output_kinds import colours, whole_array
 from gpu_ops.report.provenance import source_tree
 from gpu_ops.running.runner import run_experiment
@@ -175,6 +178,46 @@ def test_a_file_is_loaded_with_its_meaning(shared: Talk, tmp_path: Path) -> None
     np.testing.assert_array_equal(shared.client.pool.array(loaded.array), array.astype(np.float32))
     assert loaded.statistics == statistics(array.astype(np.float32))
     shared.release(found[-2])
+
+
+def test_a_live_source_gives_its_newest_frame_and_then_its_end(shared: Talk, tmp_path: Path) -> None:
+    writer = cv2.VideoWriter(str(tmp_path / "film.avi"), cv2.VideoWriter.fourcc(*"MJPG"), 50, (32, 16))
+    for k in range(4):
+        writer.write(np.full((16, 32, 3), 40 * k + 40, np.uint8))
+    writer.release()
+    source, number, seen = LiveSource("video", str(tmp_path / "film.avi")), -1, []
+    while True:
+        found = shared.do(LiveRequest(shared.job(), source, number), release=False)
+        answer = found[-2]
+        assert isinstance(answer, LiveFrame) and isinstance(found[-1], Finished), found[-1]
+        if answer.input is None:
+            break
+        array = shared.client.pool.array(answer.input.array)
+        assert (answer.input.kind, array.shape, answer.rate) == ("image", (16, 32), 50)
+        assert abs(float(array.mean()) - 40 * answer.number - 40) < 4 and answer.number > number
+        assert answer.input.origin["hash"] and answer.input.statistics == statistics(array)
+        assert answer.waited < 10
+        seen.append(number := answer.number)
+        shared.release(answer)
+        if number == 0:
+            assert [type(a) for a in shared.do(LiveRequest(shared.job(), source, number, "hold"))] == [Finished]
+    assert seen[-1] == 3
+    gone = shared.do(LiveRequest(shared.job(), LiveSource("video", str(tmp_path / "gone.avi"))))[-1]
+    assert isinstance(gone, Failed) and "does not exist" in gone.sentence and gone.kind == "input"
+    assert [type(a) for a in shared.do(LiveRequest(shared.job(), source, do="close"))] == [Finished]
+
+
+def test_a_picture_of_the_screen_becomes_an_input_of_its_own(shared: Talk) -> None:
+    picture = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
+    held = SharedArray(shared.client.pool.take(picture.nbytes), picture.shape, "uint8")
+    shared.client.pool.array(held, writeable=True)[...] = picture
+    request = LiveRequest(shared.job(), LiveSource("screen", rate=10), 6, frame=held)
+    answer = shared.do(request, release=False)[-2]
+    assert isinstance(answer, LiveFrame) and answer.input is not None and (answer.number, answer.rate) == (7, 10)
+    shared.client.pool.array(held, writeable=True)[...] = 0
+    np.testing.assert_array_equal(shared.client.pool.array(answer.input.array), picture)
+    shared.client.pool.release(held.segment)
+    shared.release(answer)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "float64"])

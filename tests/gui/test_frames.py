@@ -19,7 +19,16 @@ from app.controllers.frames import FrameController
 from app.models.experiment.noise import Noise
 from app.views.window.main_window import INPUT, MainWindow
 from gpu_ops import save
-from gpu_ops.engine.messages import Finished, FramesRequest, LoadRequest, RunRequest, StepsRequest
+from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.engine.messages import (
+    Finished,
+    FramesRequest,
+    LoadRequest,
+    Ready,
+    RunRequest,
+    StepsRequest,
+    XRayRequest,
+)
 
 PICKS = ("serial", "parallel")
 COUNT = 12
@@ -322,7 +331,7 @@ def test_what_plays_is_verified_once_it_stops(window: MainWindow, qtbot: QtBot) 
     for variant in PICKS:
         bring(window, run(window), variant, stored()[1], ok=None)
     finish(window, run(window))
-    assert state(window, PICKS[1]) == "unverified" and not window.controller.busy
+    assert state(window, PICKS[1]) == "unverified" and not window.controller.queue.jobs
     frames(window).stop()
     assert run(window).checks == "sample" and shown(window) == 1
     verified(window)
@@ -335,6 +344,36 @@ def test_what_plays_is_verified_once_it_stops(window: MainWindow, qtbot: QtBot) 
     assert len(engine(window).asked) == asked, "another frame is on its way"
     engine(window).load()
     assert run(window).checks == "sample"
+
+
+def test_what_the_next_frame_would_stop_begins_only_once_nothing_plays(window: MainWindow, qtbot: QtBot) -> None:
+    verified(window)
+    session, asked = window.controller.session, engine(window).asked
+    engine(window).answered.emit(Ready(1, (DeviceStatus("sim", "simulated GPU", True),)))
+    session.set_picks((*PICKS, "naive"))
+    engine(window).end()
+    window.controller.queue._quiet.stop()
+    clock, before = Clock(frames(window)), len(asked)
+    frames(window).toggle()
+    act(window, "xray")
+    for frame in (1, 2):
+        clock.pass_by(0.1)
+        for variant in PICKS:
+            bring(window, run(window), variant, stored()[frame], ok=None)
+        finish(window, run(window))
+        qtbot.wait(0)
+    later = asked[before:]
+    assert [type(r) for r in later] == [LoadRequest, RunRequest] * 2
+    assert {p.device for r in later if isinstance(r, RunRequest) for p in r.picks} == {"cpu"}
+    frames(window).stop()
+    verified_picks = run(window)
+    assert verified_picks.checks == "sample" and kinds(window) == ["live"]
+    finish(window, verified_picks)
+    assert [p.variant for p in run(window).picks] == ["naive"]
+    finish(window, run(window))
+    window.controller.queue._quiet.stop()
+    window.controller.queue.rest()
+    qtbot.waitUntil(lambda: isinstance(asked[-1], XRayRequest))
 
 
 def test_without_a_loop_the_last_frame_ends_it(window: MainWindow) -> None:

@@ -53,7 +53,9 @@ def test_the_palette_finds_filters_presets_and_samples(qtbot, window) -> None:
     qtbot.keyClick(window.parts.palette.line, Qt.Key.Key_Return)
     preset = session.filter.preset(presets[0].partition(": ")[2])
     assert session.filter.id == "conv3x3" and preset.items() <= dict(session.choice.params).items()
-    assert typed(qtbot, window, "camera")[0].startswith("Open sample: "), "by its id, not its title"
+    live, sample = typed(qtbot, window, "camera")[:2]
+    assert live == "Live input…", "by its explanation"
+    assert sample.startswith("Open sample: "), "by its id, not its title"
     assert "Filter: Mean (signal)" not in typed(qtbot, window, "filter mean")
     palette = window.parts.palette.list
     lines = [palette.topLevelItem(place).text(0) for place in range(palette.topLevelItemCount())]

@@ -35,6 +35,7 @@ PUBLIC = (
     *("gpu_ops.explaining.prediction.gpus", "gpu_ops.explaining.prediction.model"),
     *("gpu_ops.explaining.prediction.sentences", "gpu_ops.explaining.prediction.waterfall"),
     *("gpu_ops.explaining.traffic.content", "gpu_ops.explaining.varied.axes"),
+    "gpu_ops.io.live.source",
     *("gpu_ops.lessons", "gpu_ops.remote", "gpu_ops.batch", "gpu_ops.io.reading", "gpu_ops.notebook.pictures"),
     *("gpu_ops.devices.sim.block_run.run", "gpu_ops.devices.sim.block_run.accesses"),
     "gpu_ops.devices.sim.block_run.compared",

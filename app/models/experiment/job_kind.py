@@ -51,8 +51,9 @@ LIVE = JobKind(
     in_line=True,
     patience_ms=LIVE_MS,
 )
-PLAY = replace(LIVE, id="play", checks="off")
-"""A live run of one frame of many: its results are shown unverified, so that the next frame need not wait."""
+PLAY = replace(LIVE, id="play", checks="off", simulated="never")
+"""A live run of one frame of many: its results are shown unverified, so that the next frame need not wait. A simulated
+GPU takes longer than a frame lasts: it runs the frame that stays."""
 SIMULATE = JobKind("simulate", QT_TRANSLATE_NOOP("Jobs", "running"), "simulate", run=True, in_line=True, patience_ms=0)
 TIME = JobKind(
     "time",
@@ -82,6 +83,9 @@ LOAD = JobKind("load", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
 RESTORE = replace(LOAD, text=QT_TRANSLATE_NOOP("Jobs", "opening the session"), subject="session")
 """Loads the input of a session; it is taken only together with the session's choices."""
 FRAME = JobKind("frame", QT_TRANSLATE_NOOP("Jobs", "loading"), "open")
+LIVE_FRAME = JobKind("live_frame", QT_TRANSLATE_NOOP("Jobs", "reading live input"), "live")
+LIVE_REST = replace(LIVE_FRAME, id="live_rest", of_input=False)
+"""Lets a device rest, or gives it back."""
 FRAMES = JobKind("frames", QT_TRANSLATE_NOOP("Jobs", "running over all frames"), "save", in_line=True, of_input=False)
 PAGE = JobKind("page", QT_TRANSLATE_NOOP("Jobs", "counting for a report"), "save", in_line=True, of_input=False)
 SURVEY = JobKind("survey", QT_TRANSLATE_NOOP("Jobs", "reading the file"), "open", of_input=False, beside=True)

@@ -42,6 +42,7 @@ class Results(QObject):
     """Rows by their slots, with their states, and values computed from them. A row of the present choice has the slot
     of its variant on its device, every other row the slot of its own run: see RowSlot.
 
+    While frames follow one another, `playing`, each result stays as it is until that of the next frame comes.
     `row_changed(slot)`; `rows_reset`: the rows or their order changed; `pinned_changed`: the rows to which changes are
     relative.
     """
@@ -63,6 +64,7 @@ class Results(QObject):
         self._baseline: RowSlot | None = None
         self._pinned: dict[Any, Row] = {}
         self.provenance: dict[str, Any] = {}
+        self.playing = False
 
     # ---------------------------------------------------------------- rows
 

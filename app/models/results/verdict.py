@@ -31,6 +31,13 @@ def verdict(results: Results, slot: RowSlot, shown: Subject | None, present: Sub
     return ("fresh" if entry.ok else "wrong"), ""
 
 
+def of_now(results: Results, shown: Subject | None, present: Subject) -> Subject:
+    """What the visible result is compared with: the `present` one, or itself while frames follow one another. That of
+    the frame before stays as it is until the next one comes, or all pictures would flicker."""
+    same = results.playing and shown is not None and shown.key == present.key
+    return shown if same and shown is not None else present
+
+
 def _difference_text(shown: Subject, present: Subject) -> str:
     """The settings of a result that differ from the present choice: "of window 5"."""
     settings = settings_text(shown.key.unlike(present.key))

@@ -20,7 +20,7 @@ from app.models.pictures.display import Display
 from app.models.results.drawing import Drawing
 from app.models.results.origin import WHOLE
 from app.models.results.results import Results
-from app.models.results.verdict import verdict
+from app.models.results.verdict import of_now, verdict
 from app.models.results.view_data import INPUT as INPUT
 from app.models.results.view_data import OutputData, ViewData, named, unchanged_view
 from app.views.boxes import in_column
@@ -395,6 +395,6 @@ class Pictures(Squeezed):
         shown, drawn = self._session.shown, self._subjects.get(variant)
         if variant not in shown:
             return  # the variant belongs to an earlier filter
-        present = shown.subject(variant)
+        present = of_now(self._results, drawn, shown.subject(variant))
         judged = verdict(self._results, shown.slot(variant), drawn, present)
         self.view.set_state(variant, *judged, drawn in (None, present))

@@ -16,6 +16,7 @@ from app.controllers.frames import FrameController
 from app.controllers.importing import ImportController
 from app.controllers.kernels.own_kernel import OwnKernelController
 from app.controllers.kernels.traffic import TrafficController
+from app.controllers.live.live import LiveController
 from app.controllers.look import Appearance
 from app.controllers.playback import Playback
 from app.controllers.recorded import SUBJECT as RECORDED
@@ -44,6 +45,7 @@ from app.views.dialogs.import_dialog import ImportDialog
 from app.views.dialogs.page_window import Pages
 from app.views.dialogs.preferences import apply_preferences
 from app.views.dialogs.recent_menu import RecentMenu
+from app.views.live.bar import LiveBar
 from app.views.page_makers import FITTING, page_makers
 from app.views.pictures.clipboard import PasteFile
 from app.views.pictures.frame_bar import FrameBar
@@ -104,8 +106,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("mainWindow")
         messages, settings = MessageBar(self), settings or Settings()
-        importing = ImportController(controller, settings, self)
-        xray = XRayController(controller, self)
+        importing, xray = ImportController(controller, settings, self), XRayController(controller, self)
         self.context = context = Context(
             controller,
             importing,
@@ -126,6 +127,7 @@ class MainWindow(QMainWindow):
             RemoteMachines(controller.queue.engine, settings, self),
             TrafficController(controller, xray, self),
             Hints(settings, self),
+            LiveController(controller, self),
         )
         self.stack = Pictures(context.display, context.session, context.results, self)
         self.links = Links(self.stack, context.session, context.results)
@@ -186,7 +188,9 @@ class MainWindow(QMainWindow):
         pictures.room_changed.connect(lambda: self.stack.fit(pictures.room))
         pictures.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Ignored)  # the room that messages leave
         layout.addWidget(pictures, 1)
-        layout.addWidget(self.frame_bar)
+        self.live_bar = LiveBar(self.context.live, self)
+        for bar in (self.frame_bar, self.live_bar):
+            layout.addWidget(bar)
         layout.addWidget(self.cut_bar)
         layout.addWidget(self.probing.bar)
         self.probing.bar.watch(centre)
@@ -230,7 +234,7 @@ class MainWindow(QMainWindow):
         self.refusal = InputRefusal(controller, self)
         self.refusal.found.connect(self._show_refusal)
         self.refusal.gone.connect(lambda: context.messages.settle("refused"))
-        for speaker in (controller, context.playback, context.frames, context.remotes):
+        for speaker in (controller, context.playback, context.frames, context.live, context.remotes):
             speaker.message.connect(context.messages.show_message)
             speaker.succeeded.connect(context.messages.settle)
         context.recorded.missing.connect(self._show_nearest)
@@ -247,9 +251,9 @@ class MainWindow(QMainWindow):
         controller.doctor_answered.connect(self._show_doctor)
         # Forms and panes are created when needed, and Qt appends new widgets to the end of the tab order. To walk
         # through all of them takes as long as to draw a picture, which comes first.
-        ordering = QTimer(self, singleShot=True, interval=ORDER_MS)
-        ordering.timeout.connect(self._order_focus)
-        self.stack.arranged.connect(lambda: ordering.start())
+        self._ordering = QTimer(self, singleShot=True, interval=ORDER_MS)
+        self._ordering.timeout.connect(self._order_focus)
+        self.stack.arranged.connect(lambda: self._ordering.start())
 
     # Files
 
@@ -293,9 +297,11 @@ class MainWindow(QMainWindow):
             timeline.controls.set_taken(self.panel.letters)
 
     def _order_focus(self) -> None:
-        order_focus(
-            self, self.docks.around(self.stack, self.frame_bar, self.cut_bar, self.probing.bar, self.traffic_bar)
-        )
+        if self.controller.queue.playing:  # frames bring no other widgets
+            self._ordering.start()
+            return
+        bars = self.frame_bar, self.live_bar, self.cut_bar, self.probing.bar, self.traffic_bar
+        order_focus(self, self.docks.around(self.stack, *bars))
 
     @Slot(object, object)
     def _show_input(self, array: np.ndarray, shared: Any) -> None:

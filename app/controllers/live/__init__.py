@@ -1,0 +1,1 @@
+"""Live input: its loop of frames."""

@@ -1,0 +1,1 @@
+"""Live input: the choice of a source, and its bar."""

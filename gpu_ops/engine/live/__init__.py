@@ -1,0 +1,1 @@
+"""Live input of an engine."""

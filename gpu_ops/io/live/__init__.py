@@ -1,0 +1,1 @@
+"""Live sources: a camera, a video in its place, a microphone."""
