@@ -20,13 +20,17 @@ from app.models.batch import previews as drawing
 from app.models.batch.previews import MOST, Previews, preview
 from app.models.batch.table import STATES, BatchTable
 from app.models.batch.wanted import Wanted, spec_of
+from app.models.experiment.pin import Pin
 from app.models.settings import Settings
 from app.views.window.main_window import MainWindow
 from gpu_ops import BatchEvent, BatchProcess, BatchRun, BatchSpec, save
 from gpu_ops.batch import apart
 from gpu_ops.batch.run import Pace
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.errors import FINE, STOPPED
 from gpu_ops.io.reading import Reading
+from gpu_ops.own_kernels import checking
+from gpu_ops.run_key import hash_of_edits
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 IMAGE = np.random.default_rng(1).integers(0, 256, (16, 16), np.uint8)
@@ -326,6 +330,42 @@ def test_the_present_settings_become_the_batch(window, folder) -> None:
     assert spec.inputs == [str(folder / "i[[]n" / "*.tif")] and spec.devices == ["cpu"] and spec.workers == 3
     assert spec.reading.steps == ("crop start=0,0 shape=8,8",) and spec.frames and spec.format == "tif"
     assert spec.values == session.params and spec_of(session, wanted, "").devices == []
+
+
+@pytest.mark.thorough
+def test_an_edited_kernel_and_a_pinned_result_run_on_a_folder(qtbot, window, folder, monkeypatch) -> None:
+    """Both are offered. The kernel's text goes along, and the contract is tested with it before any file."""
+    cases = checking.covering_cases
+    monkeypatch.setattr(checking, "covering_cases", lambda *args, **how: cases(*args, **how)[:2])
+    monkeypatch.setattr(checking, "long_cases", lambda *args, **how: [])
+    session, file = window.controller.session, "mean2d/1_naive.cu"
+    session.set_devices(("sim",))
+    session.set_picks(("naive", "scipy"))
+    session.set_params({"window": 5})
+    pinned = session.pin("scipy")
+    session.set_params({"window": 3})
+    text = read_source(file)
+    edited = session.show_pin(Pin.edited("naive", {file: f"// mine\n{text}"}))
+    page = page_of(window, lambda spec: Run(spec))
+    fill(qtbot, page, folder, pattern="0.png")
+    titles = [page.form.variant.itemText(k) for k in range(page.form.variant.count())]
+    assert "1 naive, edited" in titles and len(set(titles)) == len(titles) == 5
+    assert spec_of(session, page.form.wanted, pinned).values["window"] == 5
+    page.form.variant.setCurrentIndex(page.form.variant.findData(edited))
+    assert "1 naive, edited on sim" in page.settings.text()
+    qtbot.waitUntil(lambda: page.run.isEnabled())
+    page.run.click()
+    qtbot.waitUntil(lambda: not page.batch.running)
+    assert page.batch.table.tally == {"right": 1}, page.batch.fault
+    (row,) = json.loads((folder / "out" / "kernelscope-batch.json").read_text())["files"]
+    assert row["edits"] == hash_of_edits({file: f"// mine\n{text}"})
+    session.show_pin(Pin.edited("naive", {file: text.replace("finish(", "2 * finish(")}))
+    page.form.output.setText(str(folder / "other"))
+    qtbot.waitUntil(lambda: not page._waiting.isActive() and page.run.isEnabled())
+    page.run.click()
+    qtbot.waitUntil(lambda: not page.batch.running)
+    assert not page.batch.table.rows and "The edited kernel of 1 naive is not right" in page.state.text()
+    assert "error" in page.state.text() and "Mend it in the editor" in page.state.text()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"workers": "many", "place": "moon", "x": 1}', "{"])
