@@ -77,7 +77,7 @@ LAYERS = {
     "running": {"filters", "devices", "io"},
     "report": {"filters", "devices", "io", "running"},
     "explaining": {"filters", "devices", "io", "running", "report"},
-    "batch": {"filters", "devices", "io", "running", "report"},
+    "batch": {"filters", "devices", "io", "running", "report", "own_kernels"},
     "doctor": {"filters", "devices", "io", "running", "report"},
     "own_kernels": {"filters", "devices", "io", "running", "explaining"},
     "lessons": {"filters", "devices", "io", "running", "report", "explaining", "own_kernels"},

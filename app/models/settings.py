@@ -22,7 +22,7 @@ RECENT_LIMIT = 30
 """The highest number of recent files that can be chosen."""
 _PREFERENCES = (
     *("look/scheme", "look/presenter", "look/colormap", "window/restored", "window/reopened"),
-    *("run/timed", "files/most"),
+    *("window/start_page", "run/timed", "files/most"),
 )
 
 
@@ -91,11 +91,6 @@ class Settings:
         self._put("window/geometry", geometry)
         self._put("window/layout", layout)
 
-    @property
-    def first_start(self) -> bool:
-        """Whether no window has stored its layout yet."""
-        return self._store is not None and self.window()[1].isEmpty()
-
     # Hints
 
     @property
@@ -160,6 +155,14 @@ class Settings:
 
     def set_reopened(self, reopened: bool) -> None:
         self._put("window/reopened", "true" if reopened else "false")
+
+    @property
+    def start_page(self) -> bool:
+        """Whether a window that opens no session shows the start page."""
+        return self._flag("window/start_page", True)
+
+    def set_start_page(self, shown: bool) -> None:
+        self._put("window/start_page", "true" if shown else "false")
 
     @property
     def last_session(self) -> Path | None:

@@ -133,15 +133,19 @@ class Script(QObject):
         elif self._asks_for_something:
             self._open_sample()
         else:
-            if self._window.context.settings.first_start:
-                self._window.docks.show("start")
-            sessions.begin(self._open_sample)
+            sessions.begin(self._begin_anew)
 
     @property
     def _asks_for_something(self) -> bool:
         """Whether the command line says what to show; else the last session may be opened."""
         args = self._args
         return bool(args.sample or args.filter or args.set or args.variant or args.device or args.step or args.measure)
+
+    def _begin_anew(self) -> None:
+        """No session is opened: show the start page next to the default input."""
+        if self._window.context.settings.start_page and not self._args.screenshot:
+            self._window.docks.show("start")
+        self._open_sample()
 
     def _open_sample(self) -> None:
         self._controller.open_sample(self._args.sample or DEFAULT_SAMPLE)

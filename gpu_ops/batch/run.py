@@ -21,7 +21,8 @@ from gpu_ops.batch.file_lock import locked
 from gpu_ops.batch.files import SCHEMA, Item, check_apart, earlier_rows, find_files, items
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.batch.work import Done, Work
-from gpu_ops.errors import FINE, WRONG, InputError, ReportError, plain
+from gpu_ops.errors import FINE, WRONG, InputError, KernelError, ReportError, plain, shortened
+from gpu_ops.filters import FILTERS
 from gpu_ops.io.part_files import growing, tidy
 from gpu_ops.progress import advance
 from gpu_ops.report.files import target_of
@@ -104,13 +105,14 @@ class Batch:
         """Process the files and yield the outcome of each: in order, or as workers end them. Once `stop` returns true,
         no more files begin. The report is written from time to time, and at the end. Raises ReportError if another
         process writes to the folder or the report; KernelFault and DeviceLost, after which the process cannot use the
-        device; DeviceError for workers that cannot do the work."""
+        device; DeviceError for workers that cannot do the work; KernelError for an edited kernel that is not right."""
         with (
             locked(self.folder.resolve() / "kernelscope-batch", self.folder, "another --output-dir"),
             locked(self.target),
         ):
             self._earlier = earlier_rows(self.target) if self.spec.resume else {}
             self._write()  # an error in writing the report is raised before anything is computed
+            self._hold_edits()
             try:
                 with closing(self._spread(stop) if self.spec.is_spread else self._alone(stop)) as results:
                     for item, done in results:
@@ -118,6 +120,26 @@ class Batch:
                         yield done
             finally:
                 self._write()
+
+    def _hold_edits(self) -> None:
+        """Test the filter's contract with the edited kernel on a simulated GPU, where a fault harms nothing. Raises
+        KernelError."""
+        spec = self.spec
+        if not spec.edits or spec.variant is None:
+            return
+        from gpu_ops.own_kernels.checking import hold  # with the X-ray, which few batches need
+        from gpu_ops.own_kernels.kernel_process import piece
+
+        self._tell("The edited kernel is tested with the filter's contract first, on a simulated GPU.")
+        filter = FILTERS.find(spec.filter)
+        variant = filter.variant(spec.variant)
+        held = hold(filter, variant, spec.edits, "sim", lambda what: piece(f"the edited kernel: {what}", flags=False))
+        if held.wrong or held.reached:
+            why = held.wrong[-1] if held.reached and held.wrong else next(iter(held.wrong), held.summary)
+            raise KernelError(
+                f"The edited kernel of {variant.title} is not right, so no file was processed: "
+                f"{shortened(why).rstrip('.')}. Mend it in the editor, and run the batch again."
+            )
 
     def _alone(self, stop: Callable[[], bool]) -> Generator[tuple[Item, Done], None, None]:
         """The outcome of each file, computed in this process."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gpu_ops.batch import choosing
@@ -15,6 +15,7 @@ from gpu_ops.io.results import PLAIN, Saving
 from gpu_ops.io.steps.mapping import writes_exactly
 from gpu_ops.output_kinds import OUTPUT_KINDS, ViewKind
 from gpu_ops.plan import Checks
+from gpu_ops.run_key import hash_of_edits
 from gpu_ops.running.runner import default_picks
 from gpu_ops.task import Meta
 from gpu_ops.types import Filter, Pick
@@ -38,7 +39,8 @@ class BatchSpec:
     on a device. `report` is its report file, by default REPORT in the folder. With `resume`, files are skipped whose
     result exists unchanged. With `frames` the result of a stack has those of all its frames. With more than one of
     `workers` so many processes share the files; with `gpus`, "all" or numbers such as "0,1", there is one for each of
-    these GPUs; with the address of a `scheduler`, its workers do it."""
+    these GPUs; with the address of a `scheduler`, its workers do it. `edits` are texts of the `variant`'s kernel
+    files in place of the shipped ones; the filter's contract is tested with them before any file."""
 
     inputs: Sequence[str]
     output_dir: str
@@ -59,6 +61,7 @@ class BatchSpec:
     workers: int = 1
     gpus: str | None = None
     scheduler: str | None = None
+    edits: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_spread(self) -> bool:
@@ -78,10 +81,13 @@ class BatchSpec:
         found |= {"step": list(reading.steps), "device": list(self.devices), "map_levels": saving.levels}
         found |= {"name": "run", "variant": [self.variant] if self.variant else [], "map": saving.map}
         found |= {"frames": "all"} if self.frames else {}
+        found |= {"edits": hash_of_edits(self.edits)} if self.edits else {}
         return {**{k: v for k, v in found.items() if v not in (None, [])}, **reading.values, **self.values}
 
     def check(self) -> None:
         """Raises ParamError for values that no filter of the family accepts, before any file is read."""
+        if self.edits and (self.variant is None or len(choosing.family(self.filter)) > 1):
+            raise ParamError("An edited kernel replaces that of one variant of one filter; name both.")
         if self.workers < 1:
             raise ParamError(f"workers must be at least 1, not {self.workers} (--workers N).")
         if (self.workers > 1) + (self.gpus is not None) + (self.scheduler is not None) > 1:
@@ -115,7 +121,7 @@ class BatchSpec:
         for device in devices:
             for pick in picks:
                 if pick.device == device:
-                    return pick, sentences
+                    return replace(pick, edits=dict(self.edits)), sentences
         names, where = ", ".join(v.id for v in filter.variants), ", ".join(devices)
         raise ParamError(f"No variant of {filter.id} takes this on {where}; name one of {names} and a device.")
 
@@ -135,4 +141,5 @@ class BatchSpec:
         """The variant with its device and all parameters and knobs, as they are stored in a row."""
         params = choosing.with_defaults(filter, choosing.checked(filter, self.of(filter)))
         knobs = {**{k.name: k.default for k in filter.variant(pick.variant).knobs}, **pick.knobs}
-        return {"variant": pick.variant, "device": pick.device, "params": params, "knobs": knobs}
+        edits = {"edits": hash_of_edits(pick.edits)} if pick.edits else {}
+        return {"variant": pick.variant, "device": pick.device, "params": params, "knobs": knobs, **edits}

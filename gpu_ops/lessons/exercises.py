@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from gpu_ops.devices.kernel_source import included_headers
+from gpu_ops.devices.kernel_source import code_of, included_headers
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io import replacing
@@ -112,9 +112,16 @@ def _how(exercise: Exercise) -> str:
 
 Copy `{TEMPLATE}` to a file of your own, such as `mine.cu`, and fill in the kernel. No GPU is needed:
 `kernelscope exercise check . mine.cu` holds it to {contract} on a simulated GPU, and names the lines of what is wrong.
+The conditions, and the counters that it shows, are those of one whole launch.
 `kernelscope exercise submit . mine.cu --student NAME` writes one file with the kernel and its counters for your
 teacher.
 """
+
+
+def is_template(exercise: Exercise, text: str) -> bool:
+    """Whether a kernel file has the code of the exercise's template, whatever its comments are."""
+    variant = FILTERS.find(exercise.check.filter).variant(exercise.check.variant)
+    return code_of(text) == code_of(template_text(variant.kernels[0]))
 
 
 def submission_of(exercise: Exercise, student: str, text: str, verdict: Verdict) -> dict[str, Any]:

@@ -112,7 +112,8 @@ class Verdict:
     """The result for one file: "failed" where it does not compile, reaches a limit or crashes. `text` is the reason or
     the first wrong case, `findings` are those of the simulated GPU at the counted launch, `counters` per element of the
     result, next to those of the `shipped` kernel; `kinds` are those of all findings, and what costs time where a
-    condition is not met, as `mending` takes them. Equal for equal files on every machine."""
+    condition is not met, as `mending` takes them; `outputs` are the elements of the result. Equal for equal files on
+    every machine."""
 
     file: str
     hash: str
@@ -123,6 +124,13 @@ class Verdict:
     counters: Mapping[str, float] | None = None
     shipped: Mapping[str, float] | None = None
     kinds: tuple[str, ...] = ()
+    outputs: int = 0
+
+    @property
+    def totals(self) -> dict[str, float]:
+        """The counters of the whole launch, as conditions name them; figures are ratios already."""
+        counters = (self.counters or {}).items()
+        return {id: value if id in FIGURES else round(value * self.outputs) for id, value in counters}
 
     def __str__(self) -> str:
         """One line."""
@@ -187,7 +195,7 @@ class Check:
         numbers = _per_output(counted), _per_output(self._xray(filter, variant, {}))
         known = kinds_of(counted) if unmet else [f.kind for f in counted.findings]
         kinds = tuple(dict.fromkeys((*known, *held.kinds)))
-        return Verdict(name, hash, status, held.summary, own(first), findings, *numbers, kinds)
+        return Verdict(name, hash, status, held.summary, own(first), findings, *numbers, kinds, counted.outputs)
 
     def _xray(self, filter: Filter, variant: Variant, edits: Mapping[str, str]) -> XRay:
         return xray(filter, variant, *counted_launch(filter, variant, self.architecture), self.architecture, edits)

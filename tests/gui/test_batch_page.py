@@ -4,6 +4,7 @@ a test gives."""
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,18 +14,23 @@ import pytest
 from fake_engine import FakeEngine, make
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QImage
+from PySide6.QtWidgets import QApplication
 
 from app.models.batch import previews as drawing
 from app.models.batch.previews import MOST, Previews, preview
-from app.models.batch.table import BatchTable
+from app.models.batch.table import STATES, BatchTable
 from app.models.batch.wanted import Wanted, spec_of
+from app.models.experiment.pin import Pin
 from app.models.settings import Settings
 from app.views.window.main_window import MainWindow
 from gpu_ops import BatchEvent, BatchProcess, BatchRun, BatchSpec, save
 from gpu_ops.batch import apart
 from gpu_ops.batch.run import Pace
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.errors import FINE, STOPPED
 from gpu_ops.io.reading import Reading
+from gpu_ops.own_kernels import checking
+from gpu_ops.run_key import hash_of_edits
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 IMAGE = np.random.default_rng(1).integers(0, 256, (16, 16), np.uint8)
@@ -112,9 +118,14 @@ def test_a_folder_is_run_by_clicks_and_resumed(qtbot, window, folder) -> None:
     content = json.loads((folder / "out" / "kernelscope-batch.json").read_text())
     assert {row["params"]["window"] for row in content["files"] if row["status"] == "right"} == {5}
     assert "3 right, 1 failed" in next(r.message.text for r in window.messages.rows if r.message)
+    page.open_url = lambda url: False
+    page.report.click()
+    assert page.where.text().endswith("The system has no program that opens it.")
     (folder / "in" / "broken.png").unlink()
     save(folder / "in" / "broken.png", IMAGE)
     page.resume.click()
+    assert not any(r.message for r in window.messages.rows), "the new batch has no end yet"
+    assert page.where.isHidden()
     qtbot.waitUntil(lambda: not page.batch.running)
     assert page.batch.table.tally == {"right": 1, "done before": 3} and not page.resume.isEnabled()
     content = json.loads((folder / "out" / "kernelscope-batch.json").read_text())
@@ -122,6 +133,7 @@ def test_a_folder_is_run_by_clicks_and_resumed(qtbot, window, folder) -> None:
     opened: list[QUrl] = []
     page.open_url = opened.append
     page.report.click()
+    assert page.where.isVisible() and page.where.text() == f"The report is {page.batch.report}."
     page.folder.click()
     assert [Path(url.toLocalFile()).name for url in opened] == ["kernelscope-batch.json", "out"]
     qtbot.waitUntil(lambda: isinstance(page.pictures.result._preview, QImage))
@@ -210,6 +222,49 @@ def test_what_ends_a_batch_is_said_and_open_files_are_not_finished(qtbot, window
     )
 
 
+def test_the_last_file_has_its_pictures_though_another_was_drawn_at_the_end(qtbot, window, folder, monkeypatch) -> None:
+    """Of files that end fast, only some are drawn; a page that was closed draws what it shows when it is open again."""
+    page, draws, real = page_of(window), threading.Event(), drawing.preview
+    fill(qtbot, page, folder)
+    monkeypatch.setattr(drawing, "preview", lambda *file: draws.wait(5) and real(*file))
+    page.run.click()
+    inputs = [str(folder / "in" / f"{k}.png") for k in range(3)]
+    page.batch._run.given.append(done(inputs[0], output=inputs[0]))
+    qtbot.waitUntil(lambda: page.batch.previews.busy)
+    page.batch._run.given.append(done(inputs[1], output=inputs[1]))
+    qtbot.waitUntil(lambda: page.batch.table.tally["right"] == 2)
+    draws.set()
+    qtbot.waitUntil(lambda: isinstance(page.pictures.result._preview, QImage))
+    assert page.pictures.name.text() == "1.png" and isinstance(page.pictures.input._preview, QImage)
+    window.parts.pages["batch"].hide()
+    page.batch._run.given += [done(inputs[2], output=inputs[2]), ended(FINE)]
+    qtbot.waitUntil(lambda: not page.batch.running)
+    window.parts.pages["batch"].show()
+    qtbot.waitUntil(lambda: page.pictures.name.text() == "2.png")
+    monkeypatch.setattr(drawing, "preview", lambda *file: 1 / 0)
+    page.batch.previews.clear()
+    page._draw()
+    qtbot.waitUntil(lambda: page.pictures.result._preview == "division by zero")
+
+
+def test_no_state_is_cut_in_larger_letters(window) -> None:
+    """The window's letters may grow while the page is there, and the sentence about the batch has the whole width."""
+    page = page_of(window)
+    font = page.font()
+    font.setPointSize(2 * font.pointSize())
+    page.setFont(font)
+    metrics, header = page.view.fontMetrics(), page.view.horizontalHeader()
+    for state in STATES:
+        assert metrics.horizontalAdvance(page.batch.table.state_words(state)) < header.sectionSize(1)
+    page.batch.spec = spec_of(window.controller.session, Wanted("/in", output="/out"), "scipy")
+    page.batch.fault = "/out cannot be written. " * 20
+    page.show_batch()
+    QApplication.processEvents()
+    assert (
+        page.state.height() >= page.state.heightForWidth(page.state.width()) and page.state.width() > 0.9 * page.width()
+    )
+
+
 def test_closing_the_window_asks_and_stops_the_batch_first(qtbot, window, folder) -> None:
     page = page_of(window)
     fill(qtbot, page, folder)
@@ -275,6 +330,42 @@ def test_the_present_settings_become_the_batch(window, folder) -> None:
     assert spec.inputs == [str(folder / "i[[]n" / "*.tif")] and spec.devices == ["cpu"] and spec.workers == 3
     assert spec.reading.steps == ("crop start=0,0 shape=8,8",) and spec.frames and spec.format == "tif"
     assert spec.values == session.params and spec_of(session, wanted, "").devices == []
+
+
+@pytest.mark.thorough
+def test_an_edited_kernel_and_a_pinned_result_run_on_a_folder(qtbot, window, folder, monkeypatch) -> None:
+    """Both are offered. The kernel's text goes along, and the contract is tested with it before any file."""
+    cases = checking.covering_cases
+    monkeypatch.setattr(checking, "covering_cases", lambda *args, **how: cases(*args, **how)[:2])
+    monkeypatch.setattr(checking, "long_cases", lambda *args, **how: [])
+    session, file = window.controller.session, "mean2d/1_naive.cu"
+    session.set_devices(("sim",))
+    session.set_picks(("naive", "scipy"))
+    session.set_params({"window": 5})
+    pinned = session.pin("scipy")
+    session.set_params({"window": 3})
+    text = read_source(file)
+    edited = session.show_pin(Pin.edited("naive", {file: f"// mine\n{text}"}))
+    page = page_of(window, lambda spec: Run(spec))
+    fill(qtbot, page, folder, pattern="0.png")
+    titles = [page.form.variant.itemText(k) for k in range(page.form.variant.count())]
+    assert "1 naive, edited" in titles and len(set(titles)) == len(titles) == 5
+    assert spec_of(session, page.form.wanted, pinned).values["window"] == 5
+    page.form.variant.setCurrentIndex(page.form.variant.findData(edited))
+    assert "1 naive, edited on sim" in page.settings.text()
+    qtbot.waitUntil(lambda: page.run.isEnabled())
+    page.run.click()
+    qtbot.waitUntil(lambda: not page.batch.running)
+    assert page.batch.table.tally == {"right": 1}, page.batch.fault
+    (row,) = json.loads((folder / "out" / "kernelscope-batch.json").read_text())["files"]
+    assert row["edits"] == hash_of_edits({file: f"// mine\n{text}"})
+    session.show_pin(Pin.edited("naive", {file: text.replace("finish(", "2 * finish(")}))
+    page.form.output.setText(str(folder / "other"))
+    qtbot.waitUntil(lambda: not page._waiting.isActive() and page.run.isEnabled())
+    page.run.click()
+    qtbot.waitUntil(lambda: not page.batch.running)
+    assert not page.batch.table.rows and "The edited kernel of 1 naive is not right" in page.state.text()
+    assert "error" in page.state.text() and "Mend it in the editor" in page.state.text()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"workers": "many", "place": "moon", "x": 1}', "{"])

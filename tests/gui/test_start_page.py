@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from fake_engine import FakeEngine, make
 from live import live_window, real_engine
@@ -27,6 +28,8 @@ from app.views.start.starting import HintLine
 from app.views.timing.ladder import TimingLadder
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import LESSONS, PANELS, START, XRAY
+from app.views.window.session_link import view_of
+from gpu_ops import save
 from gpu_ops.lessons.glossary import find_term
 from gpu_ops.lessons.reading import shipped_lessons
 
@@ -105,22 +108,57 @@ def test_the_page_has_all_lessons_and_names(window: MainWindow) -> None:
     assert not window.docks.is_open("start"), "the next window begins with its picture"
 
 
-def test_only_the_first_start_shows_it(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Next to the picture; a later start has the picture alone, also where the page was left open."""
+def test_a_start_without_a_session_shows_it(qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Next to the picture, at every start until its tick is taken away; one that opens the last session has none."""
     monkeypatch.setattr(FakeEngine, "start", lambda self: None, raising=False)
-    for first in (True, False):
-        engine = FakeEngine()
-        window = make(qtbot, engine, Settings(tmp_path / "window.ini"))
+    save(tmp_path / "a.png", np.zeros((16, 16), np.uint8))
+
+    def started(session: bool = False) -> MainWindow:
+        window = make(qtbot, FakeEngine(), Settings(tmp_path / "window.ini"))
         Script(window.controller, window, _parse([])).start()
-        assert window.docks.is_open("start") is first
-        assert window.controller.busy, "the picture comes without a click"
-        window.docks.show("start")
+        assert window.controller.busy or session, "the picture comes without a click"
+        return window
+
+    for _ in range(2):
+        window = started()
+        assert window.docks.is_open("start") and window.docks[START].at_start.isChecked()
         window.close()
+    window = started()
+    window.docks[START].at_start.click()
+    window.close()
+    window = started()
+    assert not window.docks.is_open("start")
+    window.actions_by_id["start"].trigger()
+    page = window.docks[START]
+    assert window.docks.in_front("start") and not page.at_start.isChecked()
+    page.at_start.click()
+    window.files.open_path(str(tmp_path / "a.png"))
+    window.close()
+    assert Settings(tmp_path / "window.ini").start_page
+    assert not started(session=True).docks.is_open("start"), "the last session is opened"
+
+
+def test_an_open_lesson_stays_where_a_session_is_opened(qtbot: QtBot, tmp_path: Path) -> None:
+    """By any way to open a file, also where the session's own panels are without lessons."""
+    save(tmp_path / "a.png", np.zeros((16, 16), np.uint8))
+    window = make(qtbot, FakeEngine())
+    window.files.open_path(str(tmp_path / "a.png"))
+    session = str(tmp_path / "a.kernelscope")
+    window.context.sessions.save(session, view_of(window.parts))
+    window.docks.show("start")
+    window.docks.show("lessons")
+    for name in (str(tmp_path / "a.png"), session):
+        window.files.chooser = lambda *_, name=name: name
+        window.docks[START].action_wanted.emit("open")
+        assert window.docks.in_front("lessons"), name
+    assert window.context.sessions.path == session and not window.docks.is_open("start"), "its panels are shown"
+    window.docks.show("experiment")
+    window.context.sessions.open(session)
+    assert window.docks.is_open("lessons") and window.docks.in_front("experiment")
 
 
 def test_hints_go_away(qtbot: QtBot, tmp_path: Path) -> None:
     settings = Settings(tmp_path / "settings.ini")
-    assert settings.first_start
     hints, parent = Hints(settings), QWidget()
     qtbot.addWidget(parent)
     line = HintLine(hints, parent)

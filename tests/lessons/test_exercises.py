@@ -29,6 +29,8 @@ from gpu_ops.own_kernels import checking
 from gpu_ops.own_kernels.checking import Check, Verdict, counted_launch
 from gpu_ops.own_kernels.gate import broken, conditions
 from gpu_ops.own_kernels.template import template_text
+from gpu_ops.report.rows import Report, Row
+from gpu_ops.run_key import hash_of_edits
 
 EXERCISES = {exercise.id: exercise for exercise in shipped_exercises()}
 SIMPLER = {
@@ -160,10 +162,43 @@ def test_a_class_by_the_command(folder: Path, here: None, capsys: pytest.Capture
         "0 of 2 right (Reuse: the mean in shared memory)\n"
     )
     rows = json.loads(results.read_text())["students"]
-    assert [(r["student"], r["status"], r["remark"]) for r in rows] == [("Bob", "wrong", ""), ("x.json", "failed", "")]
+    assert [(r["student"], r["status"], r["handed_in"]) for r in rows] == [
+        ("Bob", "wrong", "agrees"),
+        ("x.json", "failed", "–"),
+    ]
     assert "Bob" in page.read_text() and "read-after-write hazard" in page.read_text()
 
 
 def test_nothing_has_come_back_yet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["exercise", "check", str(folder)]) == 2
     assert "class/submissions has no .cu and no .json" in capsys.readouterr().err
+
+
+def test_the_page_of_a_class_has_the_unit_of_its_limits_and_measured_shares(
+    folder: Path, here: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The numbers that a student sees are those that the conditions are about; a template as it was given is not run;
+    a share of the roof is that of a row with the very same kernel."""
+    (folder / "submissions" / "ada.cu").write_text(SHARED)
+    (folder / "submissions" / "eve.cu").write_text(f"// mine\n{(folder / 'template.cu').read_text()}")
+    rows = [
+        Row("mean1d", "shared", "cuda:0", {}, {}, (4096,), "float32", "stream", edits=edits, ok=ok, share=share)
+        for edits, ok, share in (
+            ("0" * 16, True, 0.99),
+            (hash_of_edits({"mean1d/3_shared.cu": SHARED}), True, 0.72),
+            (hash_of_edits({"mean1d/3_shared.cu": SHARED}), False, 0.98),
+        )
+    ]
+    report = tmp_path / "rows.json"
+    report.write_text(json.dumps(Report({"devices": {"cuda:0": {"model": "a GPU"}}}, tuple(rows)).to_json()))
+    page = tmp_path / "class.html"
+    assert main(["exercise", "check", str(folder), "--html", str(page), "--measured", str(report)]) == 3
+    shown, text = page.read_text(), capsys.readouterr().out
+    counted = EXERCISES["mean_shared"].check.verdict("a.cu", SHARED).totals["global_load_sectors"]
+    assert 512 < counted <= 700 and f">{counted}<" in shown and f" {counted} " in text
+    assert "one launch on 4,096 float32 values" in shown and "global_load_sectors &lt;= 700" in shown
+    assert "72% (a GPU)" in shown and "not measured" in shown
+    assert "the template is unchanged; write the kernel between its braces" in shown
+    capsys.readouterr()
+    assert main(["exercise", "submit", str(folder), str(folder / "template.cu"), "--student", "Eve"]) == 3
+    assert "the template is unchanged" in capsys.readouterr().out

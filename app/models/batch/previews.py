@@ -37,6 +37,7 @@ class Previews(QObject):
         self._kept: OrderedDict[str, Preview] = OrderedDict()
         self._background, self._asked = Background(self), list[tuple[str, Reading]]()
         self._background.finished.connect(self._keep)
+        self._background.failed.connect(self._give_up)
 
     @property
     def busy(self) -> bool:
@@ -70,6 +71,11 @@ class Previews(QObject):
             self._kept.popitem(last=False)
         self.drawn.emit()
 
+    @Slot(str)
+    def _give_up(self, sentence: str) -> None:
+        """None of the files could be drawn."""
+        self._keep({path: sentence or _tr("no preview of this kind of file") for path, _ in self._asked})
+
 
 def preview(path: str, reading: Reading) -> Preview:
     """A small picture of a file, or why there is none."""
@@ -78,7 +84,7 @@ def preview(path: str, reading: Reading) -> Preview:
             return _tr("too large for a preview")
         return _drawn(reading.load(path))
     except (KernelscopeError, OSError, MemoryError) as error:
-        return str(error)
+        return getattr(error, "strerror", None) or str(error)
 
 
 def _drawn(input: Input) -> Preview:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QCoreApplication
 
 from app.models.experiment.experiment_text import PATH, input_options
 from app.models.experiment.session import Session
+from app.models.experiment.shown import edited_title
 from gpu_ops import FILTERS, BatchSpec, InputError, active_steps, parse_step, step_words, write_step
 from gpu_ops.batch.files import check_apart, find_files
 from gpu_ops.batch.spec import INSTALL
@@ -102,8 +103,9 @@ def counted(wanted: Wanted) -> Counted:
 
 
 def offered_variants(session: Session) -> list[str]:
-    """The ticked variants of the filter: a batch runs one of them."""
-    return [v.id for v in session.filter.all_variants if v.id in session.choice.picks]
+    """The ticked variants of the filter, their edited kernels and pinned results, by id: a batch runs one of them."""
+    ticked = [v.id for v in session.filter.all_variants if v.id in session.choice.picks]
+    return list(session.shown.with_pins(ticked))
 
 
 def offered_formats(session: Session) -> list[str]:
@@ -113,7 +115,8 @@ def offered_formats(session: Session) -> list[str]:
 
 def spec_of(session: Session, wanted: Wanted, variant: str) -> BatchSpec:
     """The batch: the present filter with its parameters and steps, by this variant on its present device, "" for the
-    one that suits each file. Raises InputError for a device of another machine, ParamError for impossible settings."""
+    one that suits each file; an edited kernel goes along, and a pinned result has its own parameters. Raises InputError
+    for a device of another machine, ParamError for impossible settings."""
     pick = session.shown.pick(variant) if variant else None
     devices = [] if pick is None or wanted.place == "gpus" else [pick.device]
     for name in filter(device_host, devices):
@@ -123,8 +126,9 @@ def spec_of(session: Session, wanted: Wanted, variant: str) -> BatchSpec:
         inputs=wanted.inputs,
         output_dir=wanted.output,
         filter=session.choice.filter,
-        values={**session.params, **(pick.knobs if pick is not None else {})},
-        variant=variant or None,
+        values={**session.params, **({**pick.params, **pick.knobs} if pick is not None else {})},
+        variant=pick.variant if pick is not None else None,
+        edits=pick.edits if pick is not None else {},
         devices=devices,
         reading=_reading(session),
         format=wanted.format or None,
@@ -156,7 +160,9 @@ def words_of(spec: BatchSpec) -> str:
         variant = _tr("the fastest own variant that takes each file")
     else:
         device = spec.devices[0] if spec.devices else _tr("each GPU")
-        variant = _tr("{variant} on {device}").format(variant=filter.variant(spec.variant).title, device=device)
+        title = filter.variant(spec.variant).title
+        title = edited_title(title) if spec.edits else title
+        variant = _tr("{variant} on {device}").format(variant=title, device=device)
     steps = ", ".join(step_words(parse_step(text)) for text in spec.reading.steps)
     text = _tr("{filter} ({values}); {variant}") if values else _tr("{filter}; {variant}")
     text = text.format(filter=filter.title, values=values, variant=variant)

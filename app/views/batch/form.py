@@ -122,10 +122,11 @@ class BatchForm(QWidget):
         first one is no kernel on a simulated GPU, which takes seconds for each file."""
         session, kept = self._session, self.variant.currentData()
         ids = offered_variants(session)
-        quick = [id for id in ids if id != REFERENCE and not is_simulated(session.shown.device_of(id))]
+        quick = [id for id in ids if id != REFERENCE and not is_simulated(session.shown.pick(id).device)]
+        quick = [id for id in quick if id in session.choice.picks]
         last = quick[-1] if quick else ""
         chosen = kept if kept in ids or kept == "" else last
-        titles = {id: session.filter.variant(id).title for id in ids}
+        titles = {id: session.shown.name(id) for id in ids}
         _fill(self.variant, {"": self.tr("the fastest that takes each file"), **titles}, chosen)
         formats = offered_formats(session)
         self._format = self.format.currentData() if self.format.count() else self._format

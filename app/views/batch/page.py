@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
-from PySide6.QtCore import QItemSelectionModel, QSize, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QAbstractItemView, QProgressBar, QPushButton, QSplitter, QTableView, QWidget
+from PySide6.QtCore import QEvent, QItemSelectionModel, QSize, Qt, QTimer, QUrl, Slot
+from PySide6.QtGui import QDesktopServices, QShowEvent
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QProgressBar, QPushButton, QSplitter, QTableView, QWidget
 
+from app.base.nesting import bounded
 from app.base.numbers import count, number
+from app.base.tips import set_tip
 from app.controllers.batch import BatchController
-from app.models.batch.table import FileRow
+from app.models.batch.table import STATES, FileRow
 from app.models.batch.wanted import Counted, spec_of, words_of
 from app.views.batch.form import BatchForm, Choose
 from app.views.batch.pictures import BatchPictures
@@ -24,8 +26,8 @@ from gpu_ops.io.reading import Reading
 
 WAIT_MS = 300
 """Milliseconds after the last letter until files are counted."""
-WIDTHS = (28, 13, 11)
-"""The first widths of columns, in letters; the last one has the rest."""
+TIME = "-888.8 ms"
+"""The longest text in the column of times."""
 LINES = 6
 """The least height of the table, in lines."""
 SIZE = (150, 105)
@@ -48,6 +50,8 @@ class BatchPage(QWidget):
         self.reason = sentence_label("batchReason", inner)
         self.progress = named(QProgressBar(inner), "batchProgress", self.tr("Files that are done"))
         self.state = sentence_label("batchState", inner, selectable=True)
+        self.where = sentence_label("batchWhere", inner, selectable=True)
+        self.where.hide()
         self.only_failed = named(TickBox(self.tr("&Only wrong and failed files"), inner), "batchOnlyFailed")
         self.view, self.pictures = QTableView(inner), BatchPictures(inner)
         self._make_buttons(inner)
@@ -86,15 +90,17 @@ class BatchPage(QWidget):
         self.view.setTabKeyNavigation(False)
         self.view.setWordWrap(False)
         self.view.verticalHeader().hide()
-        self.view.horizontalHeader().setStretchLastSection(True)
+        for column in (0, 3):  # a name and a result share what the state and the time leave
+            self.view.horizontalHeader().setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
         self._measure()
 
     def _measure(self) -> None:
         metrics = self.fontMetrics()
         self.view.verticalHeader().setDefaultSectionSize(round(1.4 * metrics.height()))
         self.view.setMinimumHeight(LINES * round(1.4 * metrics.height()))
-        for column, letters in enumerate(WIDTHS):
-            self.view.setColumnWidth(column, letters * metrics.averageCharWidth())
+        states = max(map(self.batch.table.state_words, STATES), key=metrics.horizontalAdvance)
+        for column, text in ((1, states), (2, TIME)):
+            self.view.setColumnWidth(column, metrics.horizontalAdvance(text) + 2 * metrics.averageCharWidth())
 
     def _arrange(self, inner: QWidget) -> None:
         unit = self.fontMetrics().averageCharWidth()
@@ -105,8 +111,8 @@ class BatchPage(QWidget):
             split.addWidget(part)
             split.setStretchFactor(split.indexOf(part), share)
         buttons = in_row(self.run, self.stop, self.resume, 1, self.dashboard, self.report, self.folder)
-        state = in_row((self.state, 1), self.only_failed)
-        parts = (self.settings, self.form, self.reason, buttons, self.progress, state, (split, 1))
+        progress = in_row((self.progress, 1), self.only_failed)
+        parts = (self.settings, self.form, self.reason, buttons, progress, self.state, self.where, (split, 1))
         in_column(*parts, on=inner, margins=unit)
         in_column(Scrolled(inner, self), on=self, margins=0)
 
@@ -116,7 +122,7 @@ class BatchPage(QWidget):
         batch.session.changed.connect(self._show_session)
         batch.counted.connect(self._show_count)
         batch.changed.connect(self.show_batch)
-        batch.previews.drawn.connect(self._show_pictures)
+        batch.previews.drawn.connect(self._show_drawn)
         batch.table.modelReset.connect(self._show_pictures)
         batch.table.rowsAboutToBeInserted.connect(self._note_end)
         batch.table.rowsInserted.connect(self._stay_at_end)
@@ -126,12 +132,24 @@ class BatchPage(QWidget):
         self.stop.clicked.connect(batch.cancel)
         self.resume.clicked.connect(batch.resume)
         self.dashboard.clicked.connect(lambda: self.open_url(QUrl(batch.dashboard)))
-        self.report.clicked.connect(lambda: self.open_url(QUrl.fromLocalFile(batch.report)))
-        self.folder.clicked.connect(lambda: self.open_url(QUrl.fromLocalFile(self._results)))
+        self.report.clicked.connect(lambda: self._open(batch.report, self.tr("The report is {path}.")))
+        self.folder.clicked.connect(lambda: self._open(self._results, self.tr("The results are in {path}.")))
 
     def sizeHint(self) -> QSize:  # noqa: N802
         unit = self.fontMetrics().averageCharWidth()
         return QSize(SIZE[0] * unit, SIZE[1] * unit)
+
+    @bounded
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """The batch may have gone on while nobody saw it."""
+        super().showEvent(event)
+        self._draw()
+
+    @bounded
+    def changeEvent(self, event: QEvent) -> None:  # noqa: N802
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and hasattr(self, "view"):
+            self._measure()
 
     # The form
 
@@ -181,6 +199,14 @@ class BatchPage(QWidget):
 
     # The batch
 
+    def _open(self, path: str, words: str) -> None:
+        """Open a file or a folder by the system's program for it, and say where it is: there may be no program."""
+        said = words.format(path=path)
+        if self.open_url(QUrl.fromLocalFile(path)) is False:
+            said = self.tr("{said} The system has no program that opens it.").format(said=said)
+        self.where.setText(said)
+        self.where.show()
+
     @property
     def _results(self) -> str:
         spec = self.batch.spec
@@ -195,7 +221,9 @@ class BatchPage(QWidget):
         self.resume.setEnabled(batch.resumable)
         self.dashboard.setVisible(bool(batch.dashboard) and running)
         self.report.setEnabled(bool(batch.report))
+        set_tip(self.report, self.tr("Open the file with a row for each file: {path}").format(path=batch.report))
         self.folder.setEnabled(os.path.isdir(self._results))
+        self.where.setHidden(running or not self.where.text())
         known = batch.spec is not None
         self.progress.setRange(0, max(1, batch.pace.count) if not running or batch.pace.count else 0)
         self.progress.setValue(batch.pace.done)
@@ -257,6 +285,14 @@ class BatchPage(QWidget):
         selected = self.view.selectionModel().hasSelection()
         if selected or not previews.busy:
             previews.ask([(row.file, spec.reading), (row.output, Reading())])
+
+    @Slot()
+    def _show_drawn(self) -> None:
+        """Show what was drawn; another file may be looked at since it was asked for."""
+        self._show_pictures()
+        row, previews = self._looked_at(), self.batch.previews
+        if row is not None and any(path and previews.get(path) is None for path in (row.file, row.output)):
+            self._draw()
 
     @Slot()
     def _show_pictures(self) -> None:

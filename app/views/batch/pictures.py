@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
 
 from app.base.nesting import bounded
@@ -21,12 +21,13 @@ class PreviewBox(QWidget):
     def __init__(self, name: str, title: str, parent: QWidget) -> None:
         super().__init__(parent)
         named(self, name, title)
-        self._preview: Preview = ""
+        self._title = title
+        self._preview: Preview = title
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
 
     def set_preview(self, preview: Preview | None) -> None:
-        """Show a picture or a sentence; None for nothing yet."""
-        self._preview = "" if preview is None else preview
+        """Show a picture or a sentence; None for nothing yet, where the title stands."""
+        self._preview = self._title if preview is None else preview
         self.setAccessibleDescription(self._preview if isinstance(self._preview, str) else "")
         self.update()
 
@@ -41,9 +42,10 @@ class PreviewBox(QWidget):
         painter = QPainter(self)
         painter.fillRect(self.rect(), self.palette().base())
         if isinstance(self._preview, str):
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            way = QTextOption(Qt.AlignmentFlag.AlignCenter)
+            way.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)  # paths have no spaces
             painter.setPen(self.palette().placeholderText().color())
-            painter.drawText(self.rect().adjusted(4, 4, -4, -4), int(flags), self._preview)
+            painter.drawText(QRectF(self.rect().adjusted(4, 4, -4, -4)), self._preview, way)
         else:
             size = self._preview.size().scaled(self.size(), Qt.AspectRatioMode.KeepAspectRatio)
             painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, size.width() < self._preview.width())

@@ -100,6 +100,10 @@ class PreferencesPage(QWidget):
         self.reopened = self._box("reopened", self.tr("&Open the last session"), tip)
         self.reopened.clicked.connect(self._choose_session)
         form.addRow(self.reopened)
+        tip = self.tr("Start with questions, lessons and samples where no session is opened")
+        self.start_page = self._box("start_page", self.tr("Show the &start page"), tip)
+        self.start_page.clicked.connect(self._choose_start_page)
+        form.addRow(self.start_page)
         return group
 
     def _running(self) -> QGroupBox:
@@ -152,6 +156,7 @@ class PreferencesPage(QWidget):
         self.maps.setCurrentIndex(self.maps.findData(settings.colormap))
         self.restored.setChecked(settings.restored)
         self.reopened.setChecked(settings.reopened)
+        self.start_page.setChecked(settings.start_page)
         self.timed.setChecked(settings.timed)
         self.most.setValue(settings.most_recent)
         self._show_imports()
@@ -185,6 +190,10 @@ class PreferencesPage(QWidget):
         self._settings.set_reopened(reopened)
         self._settings.save()
 
+    def _choose_start_page(self, shown: bool) -> None:
+        self._settings.set_start_page(shown)
+        self._settings.save()
+
     def _choose_timing(self, timed: bool) -> None:
         self._settings.set_timed(timed)
         self._context.controller.queue.timed_after_pause = timed
@@ -209,9 +218,10 @@ class PreferencesPage(QWidget):
 
     @bounded
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
-        """Files may have been opened since the page was shown last."""
+        """Files may have been opened since the page was shown last, and the start page has its own tick."""
         super().showEvent(event)
         self._show_imports()
+        self.start_page.setChecked(self._settings.start_page)
 
     def _reset(self) -> None:
         self._settings.forget_preferences()

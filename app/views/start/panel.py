@@ -16,6 +16,7 @@ from app.shell.context import Context
 from app.views.boxes import in_column
 from app.views.flow import FlowLayout
 from app.views.labels import named
+from app.views.parts import TickBox
 from gpu_ops import SAMPLES
 from gpu_ops.lessons.reading import shipped_lessons
 
@@ -67,7 +68,10 @@ class StartPanel(QWidget):
         self.questions = self._list("start.questions", _tr("Questions"))
         self.questions.addItems([_tr(text) for text, _, _ in QUESTIONS])
         self.lessons = self._list("start.lessons", _tr("Lessons"))
+        tip = _tr("Where no session is opened; Help, Start page shows it at any time")
+        self.at_start = named(TickBox(_tr("S&how this page at the start"), self), "start.at_start", tip=tip)
         self._arrange()
+        self.at_start.clicked.connect(self._choose)
         self.questions.itemClicked.connect(self._ask)
         self.questions.itemActivated.connect(self._ask)
         self.lessons.itemClicked.connect(self._learn)
@@ -98,7 +102,7 @@ class StartPanel(QWidget):
         gap = self.fontMetrics().averageCharWidth()
         asking = in_column(self._heading(_tr("&Questions"), self.questions), (self.questions, 1))
         learning = in_column(self._heading(_tr("L&essons"), self.lessons), (self.lessons, 1))
-        in_column(self._buttons, (asking, 2), (learning, 3), on=self, margins=gap)
+        in_column(self._buttons, (asking, 2), (learning, 3), self.at_start, on=self, margins=gap)
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(USUAL * self.fontMetrics().averageCharWidth(), super().sizeHint().height())
@@ -107,6 +111,7 @@ class StartPanel(QWidget):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         super().showEvent(event)
         self.last.setVisible(self._context.sessions.has_last)
+        self.at_start.setChecked(self._context.settings.start_page)
         reached, row = read_progress(self._context.settings.lesson_progress), max(self.lessons.currentRow(), 0)
         self.lessons.clear()
         for lesson in self._lessons:
@@ -114,6 +119,11 @@ class StartPanel(QWidget):
                 f"{lesson.number}  {lesson.title}  ({progress_text(lesson, reached.get(lesson.id, 0))})"
             )
         self.lessons.setCurrentRow(row)
+
+    @Slot(bool)
+    def _choose(self, shown: bool) -> None:
+        self._context.settings.set_start_page(shown)
+        self._context.settings.save()
 
     def _open_sample(self, id: str) -> None:
         self._context.controller.open_sample(id)

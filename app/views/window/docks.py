@@ -145,9 +145,13 @@ class Docks(QObject):
     def is_open(self, place: str) -> bool:
         return self.places[place].toggleViewAction().isChecked()
 
+    def in_front(self, place: str) -> bool:
+        """Whether a dock is open and can be seen."""
+        return self.is_open(place) and not self.places[place].visibleRegion().isEmpty()
+
     def toggle(self, place: str) -> None:
         """Close a dock that is in front; else open it, in front of those that share its area."""
-        if self.is_open(place) and not self.places[place].visibleRegion().isEmpty():
+        if self.in_front(place):
             self.places[place].setVisible(False)
         else:
             self.show(place)

@@ -374,14 +374,14 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.full_screen.leave()
+        self.context.controller.cancel()
+        self.docks.places["start"].hide()  # the last session and the next window begin with their picture
         keep_last(self.parts)
         self.context.sessions.end()
-        self.context.controller.cancel()
         self.context.playback.stop()
         self.context.own_kernel.close()
         if (batch := batch_of(self.parts)) is not None:
             batch.close()
-        self.docks.places["start"].hide()  # the next window begins with its picture
         settings.set_window(self.saveGeometry(), self.docks.layout())
         settings.set_look(look.choice, look.presenter)
         settings.save()

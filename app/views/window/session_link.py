@@ -16,7 +16,7 @@ from app.models.files.session_file import SavedSession
 from app.models.files.session_view import Offered, View, put_channels, put_probe
 from app.models.xray.drafts import Draft
 from app.views.results.view_table import BANDS, COUNTS, SPECTRUM
-from app.views.window.panels import LADDER, PANELS
+from app.views.window.panels import LADDER, LESSONS, PANELS
 from app.views.window.window_parts import WindowParts
 from gpu_ops import KernelscopeError
 from gpu_ops.errors import InputError, plain
@@ -282,12 +282,17 @@ class SessionLink(QObject):
             self._sessions.say(text.format(variant=present.origin.title))
 
     def _lay_out(self, view: View) -> None:
-        """Restore the positions and sizes of the panels."""
-        parts = self._parts
+        """Restore the positions and sizes of the panels; a lesson that is open stays open."""
+        parts, lessons = self._parts, LESSONS.dock
+        reading, in_front = parts.docks.is_open(lessons), parts.docks.in_front(lessons)
         if view.presenter != parts.context.look.presenter:
             parts.context.look.set_presenter(view.presenter)
         if view.layout and not parts.docks.restore(QByteArray.fromBase64(view.layout.encode())):
             self._sessions.say(_tr("The panels stay where they are: the session was saved by another version."))
+        if in_front:
+            parts.docks.show(lessons)
+        elif reading:
+            parts.docks.places[lessons].setVisible(True)
         if view.tab:
             parts.docks.tabs[LADDER.dock].setCurrentIndex(OFFERED.tabs.index(view.tab))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align
 from gpu_ops.counters import counter_name
 from gpu_ops.errors import FINE, WRONG, InputError, ParamError, counted, plain, shortened
+from gpu_ops.filters import FILTERS
 from gpu_ops.html import page, table
 from gpu_ops.io import replacing
 from gpu_ops.lessons.exercises import (
@@ -20,16 +21,23 @@ from gpu_ops.lessons.exercises import (
     Submission,
     differs,
     find_exercise,
+    is_template,
     make_folder,
     read_exercise,
     read_submission,
     shipped_exercises,
     submission_of,
 )
-from gpu_ops.own_kernels.checking import COMPARED, Verdict, check_files
+from gpu_ops.own_kernels.checking import COMPARED, Verdict, check_files, counted_launch
+from gpu_ops.report.files import read_report
+from gpu_ops.report.machines import device_model
+from gpu_ops.report.rows import Report
+from gpu_ops.run_key import hash_of_edits
 from gpu_ops.version import __version__
 
 ORDER = ("right", "wrong", "failed")
+UNCHANGED = "the template is unchanged; write the kernel between its braces, save the file, and check that file"
+NOT_MEASURED = "not measured"
 
 
 def add_exercise(commands: Any) -> None:
@@ -49,6 +57,8 @@ def add_exercise(commands: Any) -> None:
     one.add_argument("--jobs", type=int, default=0, metavar="N", help="files at a time (default: one per processor)")
     one.add_argument("--json", metavar="FILE", help="the results; - is standard output")
     one.add_argument("--html", metavar="FILE.html", help="a page for the class")
+    text = "a report with rows of a GPU for these kernels, for their shares of the roof; may be repeated"
+    one.add_argument("--measured", action="append", default=[], metavar="REPORT.json", help=text)
     one.set_defaults(act=_check)
     one = actions.add_parser("submit", help="write one file with a kernel and its counters, for the teacher")
     one.add_argument("folder", metavar="FOLDER", help="the folder of the exercise")
@@ -80,15 +90,17 @@ def _make(args: argparse.Namespace) -> int:
 
 def _check(args: argparse.Namespace) -> int:
     exercise = read_exercise(_folder(args.folder))
+    measured = [read_report(path) for path in args.measured]
     submissions, unread = _read([Path(name) for name in args.files] or _submitted(Path(args.folder)))
     verdicts = {name: Verdict(name, "", "failed", "no case ran", reason) for name, reason in unread.items()}
     quiet = args.json == "-"
     for verdict in verdicts.values():
         _say(verdict, quiet)
-    for verdict in check_files(exercise.check, {name: one.text for name, one in submissions.items()}, args.jobs):
+    for verdict in _verdicts(exercise, {name: one.text for name, one in submissions.items()}, args.jobs):
         verdicts[verdict.file] = verdict
         _say(verdict, quiet)
-    rows = _rows(submissions, verdicts)
+    shares = {name: _share(exercise, one.text, measured) for name, one in submissions.items()}
+    rows = _rows(submissions, verdicts, shares)
     if args.json:
         emit(args.json, _content(exercise, rows))
     if args.html:
@@ -96,7 +108,7 @@ def _check(args: argparse.Namespace) -> int:
             file.write(_page(exercise, rows).encode())
     wrong = sum(row["status"] != "right" for row in rows)
     if not quiet:
-        print("Counters are per element of the result.")
+        print(_about(exercise))
         print(align(_table(rows), frozenset(range(2, 2 + len(COMPARED)))))
         print(f"{len(rows) - wrong} of {len(rows)} right ({plain(exercise.title, 120)})")
     return WRONG if wrong else FINE
@@ -108,7 +120,7 @@ def _submit(args: argparse.Namespace) -> int:
     if not args.student.strip():
         raise ParamError("--student is empty; give the name under which your teacher knows you.")
     text = read_submission(path).text
-    (verdict,) = check_files(exercise.check, {path.name: text})
+    (verdict,) = _verdicts(exercise, {path.name: text})
     _say(verdict, False)
     with replacing(target) as file:
         file.write((json.dumps(submission_of(exercise, args.student, text, verdict), indent=1) + "\n").encode())
@@ -145,21 +157,51 @@ def _read(paths: Sequence[Path]) -> tuple[dict[str, Submission], dict[str, str]]
     return found, unread
 
 
+def _verdicts(exercise: Exercise, texts: Mapping[str, str], jobs: int = 0) -> Iterator[Verdict]:
+    """The verdict on each kernel; a template that nobody has written in is not run."""
+    empty = [name for name, text in texts.items() if is_template(exercise, text)]
+    for name in empty:
+        yield Verdict(name, exercise.check.key(texts[name]), "wrong", "no case ran", UNCHANGED)
+    yield from check_files(exercise.check, {name: texts[name] for name in texts if name not in empty}, jobs)
+
+
+def _share(exercise: Exercise, text: str, measured: Sequence[Report]) -> str:
+    """The largest share of the roof that a GPU reached with this kernel, and the GPU; "not measured" without a row."""
+    check = exercise.check
+    file = FILTERS.find(check.filter).variant(check.variant).kernels[0]
+    key = check.filter, check.variant, hash_of_edits({file: text})
+    rows = [
+        (row.share, device_model(report.provenance, row.device))
+        for report in measured
+        for row in report.rows
+        if (row.filter, row.variant, row.edits) == key and row.ok and row.share is not None
+    ]
+    return "{:.0%} ({})".format(*max(rows)) if rows else NOT_MEASURED
+
+
 def _say(verdict: Verdict, quiet: bool) -> None:
     if not quiet:
         print(verdict, flush=True)
 
 
-def _rows(submissions: Mapping[str, Submission], verdicts: Mapping[str, Verdict]) -> list[dict[str, Any]]:
+def _rows(
+    submissions: Mapping[str, Submission], verdicts: Mapping[str, Verdict], shares: Mapping[str, str]
+) -> list[dict[str, Any]]:
     """A row for each student: those that are right first, and of these the one with the fewest sectors."""
     rows = []
     for name, verdict in verdicts.items():
         one = submissions.get(name)
-        remark = differs(one.claimed, verdict) if one and one.claimed else ""
-        counters = dict(verdict.counters or {})
         own = {"student": one.student if one else name, "status": verdict.status, "cases": verdict.cases}
-        rows.append({**own, "fault": verdict.text, "counters": counters, "remark": remark})
+        more = {"roof": shares.get(name, NOT_MEASURED), "handed_in": _handed_in(one, verdict)}
+        rows.append({**own, "fault": verdict.text, "counters": verdict.totals, **more})
     return sorted(rows, key=_place)
+
+
+def _handed_in(one: Submission | None, verdict: Verdict) -> str:
+    """How the verdict that a student has sent compares with the one here."""
+    if one is None:
+        return "–"
+    return (differs(one.claimed, verdict) or "agrees") if one.claimed else "no verdict"
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -169,12 +211,29 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """The heading and a line for each row; counters are per element of the result."""
-    lines = [["student", "verdict", *(counter_name(id) for id in COMPARED), "own file"]]
+    """The heading and a line for each row."""
+    lines = [["student", "verdict", *(counter_name(id) for id in COMPARED), "of the roof", "handed in"]]
     for row in rows:
-        numbers = [f"{row['counters'][id]:.3g}" if id in row["counters"] else "–" for id in COMPARED]
-        lines.append([plain(row["student"], 40), row["status"], *numbers, row["remark"]])
+        numbers = [_number(row["counters"].get(id)) for id in COMPARED]
+        lines.append([plain(row["student"], 40), row["status"], *numbers, row["roof"], row["handed_in"]])
     return lines
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None else str(value) if isinstance(value, int) else f"{value:.3g}"
+
+
+def _about(exercise: Exercise) -> str:
+    """What the numbers of the table are."""
+    check = exercise.check
+    filter = FILTERS.find(check.filter)
+    array = counted_launch(filter, filter.variant(check.variant), check.architecture)[0].array
+    size = " × ".join(f"{n:,}" for n in array.shape)
+    return (
+        f"Counters are those of one launch on {size} {array.dtype} values, as the conditions mean them "
+        f"({check.gate or 'none'}). Of the roof: the share that a GPU measured (--measured). Handed in: whether the "
+        "verdict and the counters in a student's own file agree with those here."
+    )
 
 
 def _content(exercise: Exercise, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -192,6 +251,6 @@ def _page(exercise: Exercise, rows: Sequence[Mapping[str, Any]]) -> str:
     title = f"{exercise.title}: {counted(right, 'solution')} of {len(rows)} right"
     parts = [table(heading, lines, len(rows)), table(("student", "cases", "first fault"), faults, len(rows))]
     check = exercise.check
-    about = f"Each kernel in place of {check.filter} {check.variant}, counted for each element of the result on a "
-    about += f"simulated GPU of {check.architecture}; conditions: {check.gate or 'none'}. Kernelscope {__version__}."
+    about = f"Each kernel in place of {check.filter} {check.variant} on a simulated GPU of {check.architecture}. "
+    about += f"{_about(exercise)} Kernelscope {__version__}."
     return page(title, about, *parts)
