@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -17,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gpu_ops.engine.about import segments_of_answer
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.messages import (
     PROTOCOL,
@@ -30,14 +32,14 @@ from gpu_ops.engine.messages import (
     RunUpdate,
 )
 from gpu_ops.engine.shared import SharedArray
-from gpu_ops.errors import DeviceError, DeviceMemoryError, ParamError
+from gpu_ops.errors import DeviceError, DeviceMemoryError, ParamError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.remote.codec import decoded, encoded
 from gpu_ops.remote.line import Connection, Line, read_hello
 from gpu_ops.remote.sending import Sending
 from gpu_ops.remote.store import Store
 from gpu_ops.remote.turns import Turns
-from gpu_ops.remote.wire import DATA, HELLO, MESSAGE, Decoder, Frame, WireError, headed, note
+from gpu_ops.remote.wire import DATA, HELLO, MESSAGE, Decoder, Frame, headed, note
 from gpu_ops.version import __version__
 
 MAGIC = b"kernelscope engine speaks from here on"
@@ -128,6 +130,7 @@ class Host:
                     break
         with suppress(OSError):
             self._path.unlink()
+        self._line.flush(1.0)
         self._line.close()
         self._sending.close()
         self._turns.close()
@@ -147,7 +150,7 @@ class Host:
     def _converse(self, connection: Connection) -> None:
         """Greet the window and exchange frames until this connection is lost."""
         decoder = Decoder()
-        with suppress(OSError, WireError):
+        try:
             connection.write(b"\n" + MAGIC + b"\n")
             hello = read_hello(connection, decoder).content()
             about = {"version": __version__, "protocol": PROTOCOL, "host": platform.node(), "seen": self._line.seen}
@@ -157,24 +160,36 @@ class Host:
                 return
             self._begun.set()
             self._lost_at = time.monotonic()
-            try:
-                self._line.converse(connection, decoder, int(hello.get("seen", 0)))
-            except WireError as error:  # nothing that follows can be trusted
-                print(f"kernelscope engine: {error}.", file=sys.stderr, flush=True)
-                self._over.set()
-        connection.end()
+            self._line.converse(connection, decoder, int(hello.get("seen", 0)))
+        except OSError:
+            pass  # the connection is lost
+        except Exception as error:
+            if self._begun.is_set():
+                self._end(error)
+        finally:
+            connection.end()
+
+    def _end(self, error: Exception) -> None:
+        """Something of the window was not understood, and nothing that follows can be trusted: it hears why, and its
+        jobs go to a new engine."""
+        sentence = plain(error, 200).rstrip(".") or type(error).__name__
+        print(f"kernelscope engine: {sentence}.", file=sys.stderr, flush=True)
+        self._line.send(note("fault", sentence=sentence))
+        self._over.set()
 
     def _take(self, frame: Frame) -> None:
-        """A frame of the window. Raises WireError for one that is not understood."""
-        if frame.kind == MESSAGE:
-            self._take_message(frame)
-        elif frame.kind == DATA:
-            self._store.add(str(frame.content().get("segment")), bytes(frame.buffer))
-        else:
-            try:
+        """A frame of the window."""
+        if self._over.is_set():
+            return
+        try:
+            if frame.kind == MESSAGE:
+                self._take_message(frame)
+            elif frame.kind == DATA:
+                self._store.add(str(frame.content().get("segment")), bytes(frame.buffer))
+            else:
                 self._take_note(frame.content())
-            except (KeyError, TypeError, ValueError) as error:
-                raise WireError(f"a note is not understood ({error})") from None
+        except Exception as error:
+            self._end(error)
 
     def _take_message(self, frame: Frame) -> None:
         missing: list[DeviceMemoryError] = []
@@ -250,10 +265,16 @@ class Host:
             self._unwanted.discard(answer.job)
             self._turns.end(answer.job)
         try:
-            head = encoded(answer, there)
-        except WireError as error:
-            head = encoded(Failed(getattr(answer, "job", 0), f"The answer {error}; choose a local device."))
-        self._line.send(Frame(MESSAGE, head))
+            frame = Frame(MESSAGE, encoded(answer, there))
+        except Exception as error:
+            traceback.print_exc()
+            job, why = getattr(answer, "job", 0), plain(error, 160).rstrip(".")
+            for name in segments_of_answer(answer):
+                self._client.pool.release(name)
+            self._cancel(job, kill=False)
+            sentence = f"Its answer could not be sent ({why}); run it again, or choose another device."
+            frame = Frame(MESSAGE, encoded(Failed(job, sentence, kind="engine")))
+        self._line.send(frame)
 
 
 def _shut(handle: int) -> None:
