@@ -38,7 +38,7 @@ from gpu_ops.remote.codec import decoded, encoded
 from gpu_ops.remote.line import Connection, Line, read_hello
 from gpu_ops.remote.sending import Sending
 from gpu_ops.remote.store import Store
-from gpu_ops.remote.turns import Turns
+from gpu_ops.remote.turns import Turns, door
 from gpu_ops.remote.wire import DATA, HELLO, MESSAGE, Decoder, Frame, headed, note
 from gpu_ops.version import __version__
 
@@ -69,19 +69,52 @@ def serve(session: str) -> int:
     reads, writes = os.dup(0), os.dup(1)
     os.dup2(2, 1)  # libraries and kernels that print must not print between frames
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    path = folder() / f"{session}.socket"
-    with socket.socket(socket.AF_UNIX) as known:
-        try:
-            known.connect(str(path))
-        except OSError:
-            return Host(path).serve(Connection(reads, writes))
-        _bridge(known, Connection(reads, writes))
-    return 0
+    path, window = folder() / f"{session}.socket", Connection(reads, writes)
+    with door(path.parent):
+        known = _connected(path)
+        listening = None if known else _listening(path)
+    if known is not None:
+        _bridge(known, window)
+    if listening is None:
+        with door(path.parent):
+            listening = _listening(path)
+    return Host(path).serve(window, listening)
+
+
+def _connected(path: Path) -> socket.socket | None:
+    """A connection to the engine that listens here, None without one."""
+    known = socket.socket(socket.AF_UNIX)
+    try:
+        known.connect(str(path))
+    except OSError:
+        known.close()
+        return None
+    return known
+
+
+def _listening(path: Path) -> socket.socket:
+    """A socket of this process at the path, in place of one that does not answer."""
+    with suppress(OSError):
+        path.unlink()
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen()
+    return listening
 
 
 def _bridge(known: socket.socket, window: Connection) -> None:
-    """Copy bytes between a new connection and the engine that already serves its window."""
+    """Copy bytes between a new connection and the engine that already serves its window, to the end of this process.
+    Returns only where that engine says nothing: it has just ended, or is stopped."""
+    with suppress(OSError):
+        known.settimeout(PATIENCE)
+        first = known.recv(1 << 16)
+        known.settimeout(None)
+        if first:
+            _copy(first, known, window)
+    known.close()
 
+
+def _copy(first: bytes, known: socket.socket, window: Connection) -> None:
     def copy_in() -> None:
         with suppress(OSError):
             while data := window.read():
@@ -91,6 +124,7 @@ def _bridge(known: socket.socket, window: Connection) -> None:
 
     threading.Thread(target=copy_in, daemon=True).start()
     with suppress(OSError):
+        window.write(first)
         while data := known.recv(1 << 16):
             window.write(data)
     os._exit(0)  # the other thread may still wait for a window that is gone
@@ -113,13 +147,11 @@ class Host:
         self._lost_at = time.monotonic()
         self._over = threading.Event()
 
-    def serve(self, connection: Connection) -> int:
-        """Converse with the window until it says goodbye, or is gone for PATIENCE seconds."""
-        with suppress(OSError):
-            self._path.unlink()
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(str(self._path))
-            listening.listen()
+    def serve(self, connection: Connection, listening: socket.socket) -> int:
+        """Converse with the window until it says goodbye, or is gone for PATIENCE seconds; it comes back at the
+        socket."""
+        with listening:
+            own = self._path.stat().st_ino
             self._client.start()
             threading.Thread(target=self._accept, args=(listening,), daemon=True).start()
             self._begin(connection)
@@ -128,14 +160,19 @@ class Host:
                     self._lost_at = time.monotonic()
                 elif time.monotonic() - self._lost_at > PATIENCE:
                     break
-        with suppress(OSError):
-            self._path.unlink()
+            self._leave(own)
         self._line.flush(1.0)
         self._line.close()
         self._sending.close()
         self._turns.close()
         self._client.close()
         return 0
+
+    def _leave(self, own: int) -> None:
+        """Be found no more. Another engine may have taken the path meanwhile, and keeps it."""
+        with suppress(OSError), door(self._path.parent):
+            if self._path.stat().st_ino == own:
+                self._path.unlink()
 
     def _accept(self, listening: socket.socket) -> None:
         with suppress(OSError):

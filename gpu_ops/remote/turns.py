@@ -85,8 +85,8 @@ def _most_of_a_user() -> int:
 
 
 @contextmanager
-def _door(folder: Path) -> Iterator[None]:
-    """One process at a time takes a ticket."""
+def door(folder: Path) -> Iterator[None]:
+    """One process at a time takes a ticket in a folder, or the path of a socket."""
     path = folder / "door"
     try:
         handle = os.open(path, os.O_RDWR)
@@ -113,7 +113,7 @@ def turn(device: str, waits: Callable[[int], None]) -> Iterator[None]:
     folder, handle = _folder(), -1
     prefix = f"{device.replace(':', '-')}."
     try:
-        with _door(folder):
+        with door(folder):
             tickets = list(folder.glob(f"{prefix}*"))
             alive = [path for path in tickets if _is_held(path)]
             own, most = sum(_is_mine(path) for path in alive), _most_of_a_user()
