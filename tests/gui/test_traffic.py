@@ -10,7 +10,7 @@ import pytest
 from fake_engine import FakeEngine, act
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from xray_answers import show, window_with
+from xray_answers import THERE, show, window_with
 
 from app.controllers.engine_log import describe
 from app.models.traffic.recorded import recorded, sector_spans, tinted
@@ -162,3 +162,13 @@ def test_colours_and_bars_are_those_of_the_counts() -> None:
     assert sector_spans(PRINT, 64) == [(0, 32, 64), (1, 0, 32)]
     assert sector_spans(PRINT, 50) == [(0, 32, 50), (1, 0, 14), (1, 14, 46)]
     assert recorded(answer_of(TrafficRequest(1, None, "mean2d", {}, (), "sm_75"), {})).variants == ()  # type: ignore[arg-type]
+
+
+def test_for_another_machines_gpu_it_is_recorded_there(qtbot, engine) -> None:
+    window = window_with(qtbot, engine, (THERE,))
+    window.controller.session.set_picks(("naive", "shared"))
+    engine.end()
+    act(window, "traffic")
+    answer(qtbot, engine, naive=9, shared=2)
+    assert {pick.device for pick in asked(engine)[-1].picks} == {"gpu-host/sim"}
+    assert window.traffic_bar.state.text().endswith(" · computed on gpu-host")

@@ -143,7 +143,8 @@ class TrafficBar(QWidget):
         controller = self._controller
         if (recorded := controller.recorded) is not None:
             line = controller.line
-            totals = " · ".join(total_text(one, controller.measure, line) for one in recorded.variants)
+            parts = [total_text(one, controller.measure, line) for one in recorded.variants]
+            totals = " · ".join(filter(None, (*parts, controller.where)))
             part = part_text(recorded)
             return self.tr("{part}: {totals}").format(part=part, totals=totals) if part else totals
         texts = {
