@@ -22,5 +22,5 @@ def architecture_of(device: str, statuses: Sequence[DeviceStatus]) -> str:
 
 def simulated_beside(device: str) -> str:
     """The simulated GPU of the machine that has this device, where its inputs and its compiler are: "gpu-host/sim"
-    beside "gpu-host/cuda:0"."""
+    for "gpu-host/cuda:0"."""
     return on_host(device_host(device), "sim")
