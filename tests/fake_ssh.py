@@ -62,7 +62,12 @@ def pump(source: int, target: int) -> None:
 def proxy(port: int) -> int:
     """A ProxyCommand of the real ssh: pass bytes on to a port of this machine and back."""
     with socket.create_connection(("127.0.0.1", port)) as there:
-        threading.Thread(target=pump, args=(0, os.dup(there.fileno())), daemon=True).start()
+
+        def pass_on() -> None:
+            pump(0, os.dup(there.fileno()))
+            os._exit(0)  # ssh is gone, and nobody reads what still comes
+
+        threading.Thread(target=pass_on, daemon=True).start()
         pump(there.fileno(), os.dup(1))
     return 0
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpu_ops.batch.choosing import knobs_of
 from gpu_ops.cli import parser
-from gpu_ops.cli.benches import _axis
+from gpu_ops.cli.benches import axis_of
 from gpu_ops.cli.inputs import checked_values, flag_values
 from gpu_ops.filters import find_filter
 from gpu_ops.report.rows import Report, Row
@@ -45,7 +45,7 @@ def report(rows: Iterable[Row], **more: Any) -> Report:
 def rows_of(command: str) -> Iterator[Row]:
     """The rows that a command measures, with flags, values and knobs checked as the command checks them."""
     args = parser.parse(shlex.split(command)[1:])
-    axes = dict(map(_axis, getattr(args, "over", None) or ()))
+    axes = dict(map(axis_of, getattr(args, "over", None) or ()))
     filter = find_filter(args.filter)
     variants = [filter.variant(id) for id in args.variant] or [v for v in filter.variants if v.device == "cuda"]
     for values in itertools.product(*axes.values()):

@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.controllers.session import SessionController
 from app.models.experiment.job_kind import JobKind
+from gpu_ops.device_names import device_host
+from gpu_ops.remote.naming import hosts_of
 
 State = Literal["empty", "waiting", "running", "shown", "stopped", "failed"]
 
@@ -33,12 +35,21 @@ class OnDemand(QObject):
         self.state: State = "empty"
         self.content: Any = None
         self.reason = ""
+        self._host = self._next_host = ""
         later = Qt.ConnectionType.QueuedConnection
         controller.settled.connect(self._update, later)
         controller.demanded.connect(self._take)
         controller.demand_failed.connect(self._fail)
         controller.cancelled.connect(self._mark_stopped)
         self._session.changed.connect(self._update, later)  # queued, so that the controller requests its run first
+
+    @property
+    def where(self) -> str:
+        """Which machine has computed `content`: "computed on gpu-host"; "" where there is no other than this one."""
+        if self.content is None or not (self._host or device_host(self._session.device)):
+            return ""
+        here = self.tr("computed on this machine")
+        return self.tr("computed on {host}").format(host=self._host) if self._host else here
 
     # Overridden by every panel
 
@@ -106,7 +117,9 @@ class OnDemand(QObject):
             self._ask(query)
 
     def _ask(self, query: Any) -> None:
-        self._controller.queue.submit(self._kind, self._asked(query))
+        request = self._asked(query)
+        self._next_host = "".join(hosts_of(request)[:1])
+        self._controller.queue.submit(self._kind, request)
 
     def _stop(self) -> None:
         """Stop a running job without killing the engine."""
@@ -121,6 +134,7 @@ class OnDemand(QObject):
         """Take an answer, but not that of a job that was stopped."""
         if kind is self._kind and self.state == "running":
             self.content, self._content_query = self._content_of(answer), self._request
+            self._host = self._next_host
             self._set_state("shown" if self._within(self._query(), self._content_query) else "waiting")
 
     @Slot(object, str)

@@ -108,5 +108,6 @@ class RemoteMachines(QObject):
             self.message.emit("error", state.sentence, "", subject)
         elif state.stage == "lost":
             text = self.tr("The connection to {host} is lost; it is being made again, and jobs there go on.")
-            self.message.emit("warning", text.format(host=state.host), "", subject)
+            words = " ".join(filter(None, (text.format(host=state.host), state.sentence)))
+            self.message.emit("warning", words, "", subject)
         self.changed.emit()

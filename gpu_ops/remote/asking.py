@@ -81,7 +81,7 @@ class Asker:
                 threading.Thread(target=self._pass_on, args=(connection,), daemon=True).start()
 
     def _pass_on(self, connection: socket.socket) -> None:
-        with suppress(OSError, ValueError), connection:
+        with suppress(OSError, ValueError, LookupError, TypeError), connection:
             asked = json.loads(connection.makefile("rb").readline(LONGEST))
             answered, found = threading.Event(), list[str | None]()
 

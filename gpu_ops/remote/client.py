@@ -6,8 +6,9 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Any
@@ -26,7 +27,7 @@ from gpu_ops.engine.messages import (
 )
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedArray
-from gpu_ops.errors import DeviceError, DeviceMemoryError
+from gpu_ops.errors import DeviceError, DeviceMemoryError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import Spans
 from gpu_ops.remote.codec import decoded, encoded
@@ -174,9 +175,9 @@ class RemoteClient:
 
     def _keep_connected(self) -> None:
         """Connect, and again whenever the connection is lost, until there is no hope or the client is closed."""
-        attempt, since, begun = 0, time.monotonic(), False
+        attempt, since, begun, faults, fault = 0, time.monotonic(), False, 0, ""
         while not self._closed:
-            self._say("lost" if begun else "connecting")
+            self._say("lost" if begun else "connecting", fault)
             time.sleep(PAUSES[min(attempt, len(PAUSES) - 1)] if begun else 0.0)
             try:
                 self._session = self._session or secrets.token_hex(8)
@@ -186,8 +187,8 @@ class RemoteClient:
                     reached.connection.close()
                     return
                 if not begun or not reached.begun:
-                    self._begin_anew()
-                begun, attempt = True, 0
+                    self._begin_anew(begun)
+                begun, attempt, fault = True, 0, ""
                 self._converse(reached)
                 since = time.monotonic()
             except (DeviceError, OSError) as error:
@@ -196,20 +197,31 @@ class RemoteClient:
                 if isinstance(error, Refused) or not begun or over:
                     self._fail(str(error))
                     return
+            except Exception as error:
+                traceback.print_exc()
+                faults, why = faults + 1, plain(error, 160).rstrip(".")
+                if faults == MOST_LOST:
+                    self._fail(f"{self.label} failed {MOST_LOST} times ({why}); install the same Kernelscope on both.")
+                    return
+                fault = f"What it sent was not understood ({why}); a new engine begins there."
+                self._session = ""  # the present engine would send the same again
 
     def _converse(self, reached: Reached) -> None:
+        """Exchange frames until the connection is lost. Raises Exception for a frame that is not understood."""
         self._say("ready")
         seen = int(reached.hello.get("seen", 0)) if reached.begun else 0
-        with suppress(WireError):
+        try:
             self._line.converse(reached.connection, reached.decoder, seen)
+        except (DeviceError, OSError) as error:  # not those of a connection
+            raise RuntimeError(str(error)) from error
 
-    def _begin_anew(self) -> None:
-        """The engine there is new: it gets all jobs, and has no arrays of one before it."""
+    def _begin_anew(self, ended: bool) -> None:
+        """The engine there is new: it gets all jobs, and has no arrays of one before it, if one has `ended`."""
         with self._lock:
             self._line.close()
             self._line = Line(self._take)
             for job in self._jobs.values():
-                job.lost += job.sent
+                job.lost += ended and job.sent
                 job.sent = False
             to_blame = [number for number, job in self._jobs.items() if job.lost >= MOST_LOST]
             jobs = [number for number in self._jobs if number not in to_blame]
@@ -252,8 +264,12 @@ class RemoteClient:
                     self._send_job(line, job)
             except Gone:
                 pass  # it is queued for the new engine
-            except (DeviceError, KeyError) as error:
+            except DeviceError as error:
                 self._finish(Failed(number, f"{str(error).rstrip('.')}.", kind="device"))
+            except Exception as error:
+                traceback.print_exc()
+                sentence = f"The job could not be sent to {self.label} ({plain(error, 160).rstrip('.')})"
+                self._finish(Failed(number, f"{sentence}; run it again, or choose another device.", kind="engine"))
 
     @contextmanager
     def _holding(self, segments: tuple[str, ...]) -> Iterator[None]:
@@ -280,13 +296,13 @@ class RemoteClient:
             arrays[name] = value
             return SharedArray(name, value.shape, value.dtype)
 
-        head = encoded(job.request, named)
+        frame = Frame(MESSAGE, encoded(job.request, named))
         self._uploads.send(line, arrays)
-        with self._lock:
+        with self._lock:  # no new engine begins between the two
             if job.request.job not in self._jobs:  # cancelled meanwhile
                 return
-            job.sent = True
-        if not line.send(Frame(MESSAGE, head)):
+            job.sent = line.send(frame)
+        if not job.sent:
             raise Gone
 
     def _forget(self, segment: str) -> None:
@@ -307,6 +323,8 @@ class RemoteClient:
             content = frame.content()
             if content.get("is") == "missing":
                 self._uploads.answer(int(content["number"]), [str(name) for name in content["names"]])
+            elif content.get("is") == "fault":
+                raise WireError(str(content["sentence"]))
             elif content.get("is") in ("sent", "gone"):
                 self._mirrors.sent(int(content["number"]), content["is"] == "gone")
 
@@ -376,4 +394,7 @@ class RemoteClient:
 
     def _answer(self, answer: Any) -> None:
         if not self._closed:
-            self._on_answer(answer)
+            try:
+                self._on_answer(answer)
+            except Exception:
+                traceback.print_exc()  # an error in the caller's code must not prevent later answers

@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -17,6 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from gpu_ops.engine.about import segments_of_answer
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.messages import (
     PROTOCOL,
@@ -30,14 +32,14 @@ from gpu_ops.engine.messages import (
     RunUpdate,
 )
 from gpu_ops.engine.shared import SharedArray
-from gpu_ops.errors import DeviceError, DeviceMemoryError, ParamError
+from gpu_ops.errors import DeviceError, DeviceMemoryError, ParamError, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.remote.codec import decoded, encoded
 from gpu_ops.remote.line import Connection, Line, read_hello
 from gpu_ops.remote.sending import Sending
 from gpu_ops.remote.store import Store
-from gpu_ops.remote.turns import Turns
-from gpu_ops.remote.wire import DATA, HELLO, MESSAGE, Decoder, Frame, WireError, headed, note
+from gpu_ops.remote.turns import Turns, door
+from gpu_ops.remote.wire import DATA, HELLO, MESSAGE, Decoder, Frame, headed, note
 from gpu_ops.version import __version__
 
 MAGIC = b"kernelscope engine speaks from here on"
@@ -67,19 +69,52 @@ def serve(session: str) -> int:
     reads, writes = os.dup(0), os.dup(1)
     os.dup2(2, 1)  # libraries and kernels that print must not print between frames
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    path = folder() / f"{session}.socket"
-    with socket.socket(socket.AF_UNIX) as known:
-        try:
-            known.connect(str(path))
-        except OSError:
-            return Host(path).serve(Connection(reads, writes))
-        _bridge(known, Connection(reads, writes))
-    return 0
+    path, window = folder() / f"{session}.socket", Connection(reads, writes)
+    with door(path.parent):
+        known = _connected(path)
+        listening = None if known else _listening(path)
+    if known is not None:
+        _bridge(known, window)
+    if listening is None:
+        with door(path.parent):
+            listening = _listening(path)
+    return Host(path).serve(window, listening)
+
+
+def _connected(path: Path) -> socket.socket | None:
+    """A connection to the engine that listens here, None without one."""
+    known = socket.socket(socket.AF_UNIX)
+    try:
+        known.connect(str(path))
+    except OSError:
+        known.close()
+        return None
+    return known
+
+
+def _listening(path: Path) -> socket.socket:
+    """A socket of this process at the path, in place of one that does not answer."""
+    with suppress(OSError):
+        path.unlink()
+    listening = socket.socket(socket.AF_UNIX)
+    listening.bind(str(path))
+    listening.listen()
+    return listening
 
 
 def _bridge(known: socket.socket, window: Connection) -> None:
-    """Copy bytes between a new connection and the engine that already serves its window."""
+    """Copy bytes between a new connection and the engine that already serves its window, to the end of this process.
+    Returns only where that engine says nothing: it has just ended, or is stopped."""
+    with suppress(OSError):
+        known.settimeout(PATIENCE)
+        first = known.recv(1 << 16)
+        known.settimeout(None)
+        if first:
+            _copy(first, known, window)
+    known.close()
 
+
+def _copy(first: bytes, known: socket.socket, window: Connection) -> None:
     def copy_in() -> None:
         with suppress(OSError):
             while data := window.read():
@@ -89,6 +124,7 @@ def _bridge(known: socket.socket, window: Connection) -> None:
 
     threading.Thread(target=copy_in, daemon=True).start()
     with suppress(OSError):
+        window.write(first)
         while data := known.recv(1 << 16):
             window.write(data)
     os._exit(0)  # the other thread may still wait for a window that is gone
@@ -111,13 +147,11 @@ class Host:
         self._lost_at = time.monotonic()
         self._over = threading.Event()
 
-    def serve(self, connection: Connection) -> int:
-        """Converse with the window until it says goodbye, or is gone for PATIENCE seconds."""
-        with suppress(OSError):
-            self._path.unlink()
-        with socket.socket(socket.AF_UNIX) as listening:
-            listening.bind(str(self._path))
-            listening.listen()
+    def serve(self, connection: Connection, listening: socket.socket) -> int:
+        """Converse with the window until it says goodbye, or is gone for PATIENCE seconds; it comes back at the
+        socket."""
+        with listening:
+            own = self._path.stat().st_ino
             self._client.start()
             threading.Thread(target=self._accept, args=(listening,), daemon=True).start()
             self._begin(connection)
@@ -126,13 +160,19 @@ class Host:
                     self._lost_at = time.monotonic()
                 elif time.monotonic() - self._lost_at > PATIENCE:
                     break
-        with suppress(OSError):
-            self._path.unlink()
+            self._leave(own)
+        self._line.flush(1.0)
         self._line.close()
         self._sending.close()
         self._turns.close()
         self._client.close()
         return 0
+
+    def _leave(self, own: int) -> None:
+        """Be found no more. Another engine may have taken the path meanwhile, and keeps it."""
+        with suppress(OSError), door(self._path.parent):
+            if self._path.stat().st_ino == own:
+                self._path.unlink()
 
     def _accept(self, listening: socket.socket) -> None:
         with suppress(OSError):
@@ -147,7 +187,7 @@ class Host:
     def _converse(self, connection: Connection) -> None:
         """Greet the window and exchange frames until this connection is lost."""
         decoder = Decoder()
-        with suppress(OSError, WireError):
+        try:
             connection.write(b"\n" + MAGIC + b"\n")
             hello = read_hello(connection, decoder).content()
             about = {"version": __version__, "protocol": PROTOCOL, "host": platform.node(), "seen": self._line.seen}
@@ -157,24 +197,36 @@ class Host:
                 return
             self._begun.set()
             self._lost_at = time.monotonic()
-            try:
-                self._line.converse(connection, decoder, int(hello.get("seen", 0)))
-            except WireError as error:  # nothing that follows can be trusted
-                print(f"kernelscope engine: {error}.", file=sys.stderr, flush=True)
-                self._over.set()
-        connection.end()
+            self._line.converse(connection, decoder, int(hello.get("seen", 0)))
+        except OSError:
+            pass  # the connection is lost
+        except Exception as error:
+            if self._begun.is_set():
+                self._end(error)
+        finally:
+            connection.end()
+
+    def _end(self, error: Exception) -> None:
+        """Something of the window was not understood, and nothing that follows can be trusted: it hears why, and its
+        jobs go to a new engine."""
+        sentence = plain(error, 200).rstrip(".") or type(error).__name__
+        print(f"kernelscope engine: {sentence}.", file=sys.stderr, flush=True)
+        self._line.send(note("fault", sentence=sentence))
+        self._over.set()
 
     def _take(self, frame: Frame) -> None:
-        """A frame of the window. Raises WireError for one that is not understood."""
-        if frame.kind == MESSAGE:
-            self._take_message(frame)
-        elif frame.kind == DATA:
-            self._store.add(str(frame.content().get("segment")), bytes(frame.buffer))
-        else:
-            try:
+        """A frame of the window."""
+        if self._over.is_set():
+            return
+        try:
+            if frame.kind == MESSAGE:
+                self._take_message(frame)
+            elif frame.kind == DATA:
+                self._store.add(str(frame.content().get("segment")), bytes(frame.buffer))
+            else:
                 self._take_note(frame.content())
-            except (KeyError, TypeError, ValueError) as error:
-                raise WireError(f"a note is not understood ({error})") from None
+        except Exception as error:
+            self._end(error)
 
     def _take_message(self, frame: Frame) -> None:
         missing: list[DeviceMemoryError] = []
@@ -250,10 +302,16 @@ class Host:
             self._unwanted.discard(answer.job)
             self._turns.end(answer.job)
         try:
-            head = encoded(answer, there)
-        except WireError as error:
-            head = encoded(Failed(getattr(answer, "job", 0), f"The answer {error}; choose a local device."))
-        self._line.send(Frame(MESSAGE, head))
+            frame = Frame(MESSAGE, encoded(answer, there))
+        except Exception as error:
+            traceback.print_exc()
+            job, why = getattr(answer, "job", 0), plain(error, 160).rstrip(".")
+            for name in segments_of_answer(answer):
+                self._client.pool.release(name)
+            self._cancel(job, kill=False)
+            sentence = f"Its answer could not be sent ({why}); run it again, or choose another device."
+            frame = Frame(MESSAGE, encoded(Failed(job, sentence, kind="engine")))
+        self._line.send(frame)
 
 
 def _shut(handle: int) -> None:

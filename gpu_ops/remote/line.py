@@ -171,13 +171,15 @@ class Line:
     def _write(self, connection: Connection) -> None:
         """Write what is queued and acknowledge what has come."""
         written = 0
-        with suppress(OSError):
-            while True:
-                data, written = self._next(connection, written)
-                if not data:
-                    break
-                connection.write(data)
-        self.drop(connection)
+        try:
+            with suppress(OSError):
+                while True:
+                    data, written = self._next(connection, written)
+                    if not data:
+                        break
+                    connection.write(data)
+        finally:
+            self.drop(connection)  # a connection without a writer is none
 
     def _next(self, connection: Connection, written: int) -> tuple[bytes, int]:
         """The next bytes to write, b"" at the end, and the number of the last frame that was written."""

@@ -8,7 +8,14 @@ from typing import Any
 
 from gpu_ops.device_names import device_host, on_host
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.kernel_messages import ContractRequest, XRayRequest
+from gpu_ops.engine.kernel_messages import (
+    BlockRequest,
+    CliffsRequest,
+    ContractRequest,
+    PredictionRequest,
+    TrafficRequest,
+    XRayRequest,
+)
 from gpu_ops.engine.messages import (
     FramesRequest,
     Request,
@@ -24,7 +31,11 @@ def hosts_of(request: Request) -> tuple[str, ...]:
     match request:
         case RunRequest() | TimelinesRequest():
             names = [pick.device for pick in (*request.picks, *getattr(request, "occupancy_for", ()))]
-        case ContractRequest() | FramesRequest() | XRayRequest():
+        case XRayRequest() if request.profile:
+            names = [""]  # the profile's file is here
+        case PredictionRequest() | TrafficRequest():
+            names = [pick.device for pick in request.picks]
+        case BlockRequest() | CliffsRequest() | ContractRequest() | FramesRequest() | XRayRequest():
             names = [request.pick.device]
         case TransfersRequest():
             names = [request.device]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -147,7 +148,13 @@ class Sending:
                 if self._closed:
                     return
                 _, frames = self._wanted[number]
-            frame = next(frames, None)
+            try:
+                frame = next(frames, None)
+            except Exception:  # such as no memory for a smaller picture
+                traceback.print_exc()
+                self.stop(number)
+                self._line.send(note("gone", number=number))
+                continue
             if frame is None:
                 self.stop(number)
                 self._line.send(note("sent", number=number))

@@ -23,6 +23,8 @@ from gpu_ops.version import __version__
 
 MOST_BANNER = 1 << 20
 """The most bytes that a login shell may print before the engine speaks."""
+LAST_WORDS = 2.0
+"""Seconds from the end of what comes to the exit code of ssh."""
 START = 90.0
 """Seconds for a connection, a question of ssh included."""
 
@@ -77,6 +79,8 @@ def reach(to: Destination, session: str, seen: int, asking: Mapping[str, str] | 
         connection.write(headed(HELLO, version=__version__, protocol=PROTOCOL, seen=seen).bytes())
         hello = read_hello(connection, decoder).content()
     except (WireError, OSError) as error:
+        with suppress(subprocess.TimeoutExpired):  # ssh passes on why after the last byte
+            process.wait(LAST_WORDS)
         _end(process)
         code = process.wait()
         _close(process)
@@ -166,6 +170,7 @@ FAULTS = (
     ("could not resolve", "there is no machine of that name; check it with: ssh {host}"),
     ("no module named", "its Kernelscope is incomplete; install it there: ssh {host} pip install kernelscope"),
     ("bad interpreter", "the Python of its Kernelscope is gone; install both there anew"),
+    ("required file not found", "the Python of its Kernelscope is gone; install both there anew"),
 )
 """What ssh or the other side print, in lower case, and what it means. These do not pass by themselves."""
 
@@ -182,9 +187,12 @@ def _explained(to: Destination, code: int, said: str, error: Exception) -> Devic
         if sign in said.lower():
             return Refused(f"{to.label} cannot be used: {meaning.format(host=to.host)}.")
     if code in (NOT_RUN, NOT_FOUND) or "not found" in said.lower():
-        program = to.command.split()[0]
+        program, whole = to.command.split()[0], plain(to.command, 60)
+        # A shell names what it misses last or before last, as in "sh: 1: python3: not found".
+        known = not lines or program in [part.strip("'‘’") for part in lines[-1].split(": ")[-2:]]  # noqa: RUF001
+        what = f"has no {plain(program, 60)!r}" if known else f"cannot run {whole!r} ({plain(lines[-1], 160)})"
         return Refused(
-            f"{to.label} has no {plain(program, 60)!r}; install Kernelscope there, or name the command there "
+            f"{to.label} {what}; install Kernelscope there, or name the command there "
             f"(--remote-command PATH; found by: ssh {to.host} which kernelscope)."
         )
     last = plain(lines[-1], 160) if lines else str(error)

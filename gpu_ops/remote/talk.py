@@ -129,7 +129,8 @@ class Talk:
         if isinstance(answer, LinkState):
             if answer.stage == "failed":
                 raise DeviceError(answer.sentence)
-            self._say(f"{answer.host}: {STAGES.get(answer.stage, answer.stage)}")
+            words = f"{answer.host}: {STAGES.get(answer.stage, answer.stage)}"
+            self._say(". ".join(filter(None, (words, answer.sentence))))
 
 
 STAGES = {"connecting": "connecting", "ready": "connected", "lost": "the connection was lost; connecting again"}

@@ -12,6 +12,7 @@ import os
 import tempfile
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -30,7 +31,7 @@ from gpu_ops.engine.messages import (
     TimelinesRequest,
     TransfersRequest,
 )
-from gpu_ops.errors import DeviceError, counted
+from gpu_ops.errors import DeviceError, counted, plain
 from gpu_ops.io.part_files import lock
 
 LOOK = 0.03
@@ -75,9 +76,17 @@ def _folder() -> Path:
     return path
 
 
+def _most_of_a_user() -> int:
+    """How many jobs of one user may wait. Raises DeviceError."""
+    text = os.environ.get(MOST_OF_A_USER) or str(DEFAULT_MOST)
+    if not text.isdecimal() or int(text) < 1:
+        raise DeviceError(f"{MOST_OF_A_USER} is {plain(text, 40)!r} there; set a number of jobs from 1, or unset it.")
+    return int(text)
+
+
 @contextmanager
-def _door(folder: Path) -> Iterator[None]:
-    """One process at a time takes a ticket."""
+def door(folder: Path) -> Iterator[None]:
+    """One process at a time takes a ticket in a folder, or the path of a socket."""
     path = folder / "door"
     try:
         handle = os.open(path, os.O_RDWR)
@@ -104,10 +113,10 @@ def turn(device: str, waits: Callable[[int], None]) -> Iterator[None]:
     folder, handle = _folder(), -1
     prefix = f"{device.replace(':', '-')}."
     try:
-        with _door(folder):
+        with door(folder):
             tickets = list(folder.glob(f"{prefix}*"))
             alive = [path for path in tickets if _is_held(path)]
-            own, most = sum(_is_mine(path) for path in alive), int(os.environ.get(MOST_OF_A_USER) or DEFAULT_MOST)
+            own, most = sum(_is_mine(path) for path in alive), _most_of_a_user()
             if own >= most:
                 raise DeviceError(
                     f"{counted(own, 'job')} of {getpass.getuser()} already wait for {device} here, and {most} may; "
@@ -230,6 +239,10 @@ class Turns:
             except OSError as error:
                 why = f"{FOLDER} names another folder, for all users of the machine"
                 sentence = f"{_place()} cannot be used for turns ({error.strerror}); {why}."
+                self._answer(Failed(request.job, sentence, kind="device"))
+            except Exception as error:
+                traceback.print_exc()
+                sentence = f"Its turn did not come ({plain(error, 160).rstrip('.')}); run it again."
                 self._answer(Failed(request.job, sentence, kind="device"))
 
     def _wait(self, job: int, before: int) -> None:

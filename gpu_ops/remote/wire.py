@@ -33,7 +33,8 @@ class WireError(DeviceError):
 @dataclass(frozen=True)
 class Frame:
     """One frame. `number` counts the frames of a side from 1, and is 0 for those that are not repeated after a lost
-    connection; `seen` is the number of the last frame that the sender has received."""
+    connection; `seen` is the number of the last frame that the sender has received. Raises WireError if it is too
+    long."""
 
     kind: int
     head: bytes
@@ -41,13 +42,15 @@ class Frame:
     number: int = 0
     seen: int = 0
 
+    def __post_init__(self) -> None:
+        _check(len(self.head), len(self.buffer))
+
     @property
     def nbytes(self) -> int:
         return HEAD.size + len(self.head) + len(self.buffer)
 
     def bytes(self, seen: int = 0) -> bytes:
-        """The frame as it travels. Raises WireError if it is too long."""
-        _check(len(self.head), len(self.buffer))
+        """The frame as it travels."""
         sizes = len(self.head), len(self.buffer)
         return b"".join((HEAD.pack(SIGN, WIRE, self.kind, 0, *sizes, self.number, seen), self.head, self.buffer))
 

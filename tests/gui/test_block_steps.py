@@ -11,7 +11,7 @@ from fake_engine import FakeEngine, act
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
-from xray_answers import window_with
+from xray_answers import THERE, window_with
 
 from app.base import theme
 from app.controllers.engine_log import describe
@@ -337,3 +337,9 @@ def test_a_part_of_an_image_fills_in() -> None:
     written.go_to(2)
     assert list(written.places(written.changed)) == [(1, 0)]
     assert written.element(1, 0) == ("y[2][2]", 2.0)
+
+
+def test_a_block_of_another_machines_gpu_is_recorded_there(qtbot, engine, ordered) -> None:
+    panel = open_panel(qtbot, window_with(qtbot, engine, (THERE,)), engine, ordered)
+    assert asked(engine)[-1].pick.device == "gpu-host/sim"
+    assert panel.title.text().endswith(", computed on gpu-host")

@@ -10,8 +10,9 @@ import pytest
 from fake_engine import FakeEngine
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from xray_answers import THERE, content, show, window_with
+from xray_answers import answer as answer_xray
 from xray_answers import asked as asked_xrays
-from xray_answers import content, show, window_with
 
 from app.base import theme
 from app.controllers.engine_log import describe
@@ -135,3 +136,20 @@ def test_the_report_has_the_next_steps_and_the_lines_that_spill(qtbot, window, e
     open_tab(qtbot, window, engine, found)
     text = window.xray_panel.report.toPlainText()
     assert "3 registers fewer per thread" in text and "spilled at mean2d/3_shared.cu:4: 8 bytes stored" in text
+
+
+def test_another_machines_gpu_is_looked_at_there(qtbot, engine, tmp_path) -> None:
+    window = window_with(qtbot, engine, (THERE,))
+    view = open_tab(qtbot, window, engine)
+    assert asked_xrays(engine)[-1].pick.device == THERE.name and asked(engine)[-1].pick.device == "gpu-host/sim"
+    assert asked(engine)[-1].architecture == "sm_90"
+    answer(engine)
+    for heading in ("Bank conflicts of shared memory", "Next steps of the occupancy"):
+        assert f"{heading}, computed on gpu-host" in view.text.toPlainText()
+    assert "), computed on gpu-host; the times shown" in window.xray_panel.title.text()
+    window.xray_panel.export(str(tmp_path / "x.json"), "json", {})
+    assert json.loads((tmp_path / "x.json").read_text())["computed"] == "computed on gpu-host"
+    window.xray_panel.show_profile(str(tmp_path / "report.csv"))  # which is here
+    qtbot.waitUntil(lambda: len(asked_xrays(engine)) == 2)
+    answer_xray(engine, content(profile_reason="There is no such file."))
+    assert "computed on this machine" in window.xray_panel.title.text()

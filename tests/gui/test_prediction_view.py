@@ -11,9 +11,9 @@ from fake_engine import FakeEngine
 from live import pause
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from xray_answers import THERE, content, show, window_with
 from xray_answers import answer as answer_xray
 from xray_answers import asked as asked_xrays
-from xray_answers import content, show, window_with
 
 from app.base import theme
 from app.base.numbers import seconds
@@ -418,3 +418,10 @@ def test_what_values_decide_is_said_beside_the_interval(qtbot, window, engine) -
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     answer(engine, Counted((replace(SLOW, values="computed"),)))
     assert "unknown, because what k does may depend on values that an earlier launch computes" in view.sentences.text()
+
+
+def test_for_another_machines_gpu_they_are_counted_there(qtbot, engine) -> None:
+    view = open_tab(qtbot, window_with(qtbot, engine, (THERE,)), engine)
+    assert {pick.device for pick in asked(engine)[-1].picks} == {"gpu-host/sim"}
+    answer(engine, Counted((SLOW,)))
+    assert view.what.text().endswith("roofs measured, computed on gpu-host.")

@@ -12,7 +12,7 @@ from fake_engine import FakeEngine, act
 from PySide6.QtCore import QLocale, QPoint, QRectF, Qt
 from PySide6.QtGui import QImage, QPainter
 from PySide6.QtTest import QTest
-from xray_answers import plain, show, window_with
+from xray_answers import THERE, plain, show, window_with
 
 from app.controllers.engine_log import describe
 from app.models.experiment.pin import Pin
@@ -279,3 +279,13 @@ def test_the_rows_of_a_signal_stay_dimmed_while_the_next_footprint_is_recorded(q
     assert strip.grab().toImage().pixelColor(at) != full.pixelColor(at)
     strip.show_recorded(found, "sectors", None, ())
     assert strip.grab().toImage() == full and strip.isEnabled()
+
+
+def test_for_another_machines_gpu_it_is_recorded_there(qtbot, engine) -> None:
+    window = window_with(qtbot, engine, (THERE,))
+    window.controller.session.set_picks(("naive", "shared"))
+    engine.end()
+    act(window, "traffic")
+    answer(qtbot, engine, naive=9, shared=2)
+    assert {pick.device for pick in asked(engine)[-1].picks} == {"gpu-host/sim"}
+    assert window.traffic_bar.state.text().splitlines()[-1] == "computed on gpu-host"

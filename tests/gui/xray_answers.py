@@ -13,6 +13,8 @@ from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.kernel_messages import XRayAnswer, XRayRequest
 from gpu_ops.engine.messages import Ready
 
+THERE = DeviceStatus("gpu-host/cuda:0", "NVIDIA H200", True, architecture="sm_90")
+"""The GPU of another machine."""
 FILE = "mean2d/3_shared.cu"
 SOURCE = "// idea\n__global__ void k(int* x)\n{\n    x[0] = x[1];\n    x[2] = 7;\n}\n"
 LOADS = {"global_load_requests": 2000, "global_load_sectors": 12500, "global_load_ideal_sectors": 6250}

@@ -12,6 +12,13 @@ import pytest
 
 from gpu_ops import parse_step
 from gpu_ops.engine.client import EngineClient
+from gpu_ops.engine.kernel_messages import (
+    BlockRequest,
+    CliffsRequest,
+    PredictionRequest,
+    TrafficRequest,
+    XRayRequest,
+)
 from gpu_ops.engine.messages import (
     Failed,
     Finished,
@@ -30,6 +37,7 @@ from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedInput
 from gpu_ops.remote.destination import Destination
 from gpu_ops.remote.engines import Engines
+from gpu_ops.remote.naming import hosts_of
 from gpu_ops.types import Pick
 
 HERE, THERE = Pick("scipy", "cpu"), Pick("scipy", "gpu-host/cpu")
@@ -146,3 +154,13 @@ def test_no_segment_is_kept_longer_than_its_use(both: Both) -> None:
     both.pool.release(both.image(found, "gpu-host/cpu").array.segment)
     both.pool.release(input.array.segment)
     assert not any(s.holders for s in both.pool._segments.values())
+
+
+def test_kernels_are_explained_where_their_device_is() -> None:
+    there: Any = (1, None, "mean2d", {}, Pick("naive", "gpu-host/sim"), "sm_75")
+    many: Any = (*there[:4], (there[4],), there[5])
+    for made in (XRayRequest, CliffsRequest, BlockRequest):
+        assert hosts_of(made(*there)) == ("gpu-host",)
+    for made in (PredictionRequest, TrafficRequest):
+        assert hosts_of(made(*many)) == ("gpu-host",)
+    assert hosts_of(XRayRequest(*there, profile="report.ncu-rep")) == ("",)  # it can only be read here

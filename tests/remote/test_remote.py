@@ -18,6 +18,7 @@ from gpu_ops.errors import DeviceError, InputError
 from gpu_ops.remote.destination import Destination
 from gpu_ops.remote.line import Line
 from gpu_ops.remote.mirrors import EXACT
+from gpu_ops.remote.ssh import Refused, reach
 from gpu_ops.remote.turns import turn
 from gpu_ops.remote.wire import Frame
 
@@ -127,6 +128,21 @@ OLD = f"sh -c {shlex.quote(SCRIPT)} --"
 def test_a_machine_that_cannot_be_used_says_why(command: str, sentence: str, open_window: Open) -> None:
     with pytest.raises(DeviceError, match=sentence):
         open_window(Destination("me@gpu-host", command)).talk.ready()
+
+
+def test_the_exit_code_of_the_command_there_is_waited_for(real: Destination, tmp_path: Path) -> None:
+    """A real ssh ends a little after the command's output."""
+    script = tmp_path / "kernelscope"
+    script.write_text("#!/none/python\n")
+    script.chmod(0o755)
+    for command, sentence in (
+        (f"env XDG_RUNTIME_DIR=/none {THERE}", r"Kernelscope there says: /none/kernelscope-\d+ cannot be used"),
+        ("echo hello; true", "was reached, and 'echo hello; true' there is no engine"),
+        ("sh -c 'no-such-python \"$@\"' sh", r"cannot run .* \(.*no-such-python: (command )?not found\); install"),
+        (str(script), r"the Python of its Kernelscope is gone|has no '/.*kernelscope'"),  # as bash and dash say it
+    ):
+        with pytest.raises(Refused, match=sentence):
+            reach(Destination(real.host, command), "0123456789abcdef", 0)
 
 
 def test_a_program_in_place_of_ssh_that_is_not_there_is_named(

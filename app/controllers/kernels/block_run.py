@@ -12,7 +12,7 @@ from app.controllers.kernels.after_xray import AfterXRay
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.experiment.job_kind import BLOCK
-from app.models.xray.architecture import architecture_of
+from app.models.xray.architecture import architecture_of, simulated_beside
 from gpu_ops import FILTERS
 from gpu_ops.engine.kernel_messages import BlockAnswer, BlockRequest
 from gpu_ops.types import Pick
@@ -75,7 +75,9 @@ class BlockRunController(AfterXRay):
         choice = session.choice
         if self._of != (choice.filter, xray.variant):
             self._of, self._launch, self._place, self._other = (choice.filter, xray.variant), None, None, False
-        pick = replace(session.shown.pick(xray.variant), edits=dict(xray.edits), device="sim")
+        pick = replace(
+            session.shown.pick(xray.variant), edits=dict(xray.edits), device=simulated_beside(session.device)
+        )
         architecture = architecture_of(session.device, self._controller.queue.engine.devices)
         which = (self._launch, self._place, self._other)
         return Query(session.input, choice.filter, dict(choice.params), pick, architecture, *which)

@@ -12,7 +12,7 @@ from app.controllers.kernels.after_xray import AfterXRay
 from app.controllers.session import SessionController
 from app.controllers.xray import XRayController
 from app.models.experiment.job_kind import CLIFFS
-from app.models.xray.architecture import architecture_of
+from app.models.xray.architecture import architecture_of, simulated_beside
 from gpu_ops.engine.kernel_messages import CliffsAnswer, CliffsRequest
 from gpu_ops.types import Pick
 
@@ -37,7 +37,9 @@ class CliffsController(AfterXRay):
         session, xray = self._session, self._xray
         if session.input is None or not xray.variant:
             return None
-        pick = replace(session.shown.pick(xray.variant), edits=dict(xray.edits), device="sim")
+        pick = replace(
+            session.shown.pick(xray.variant), edits=dict(xray.edits), device=simulated_beside(session.device)
+        )
         architecture = architecture_of(session.device, self._controller.queue.engine.devices)
         choice = session.choice
         return Query(session.input, choice.filter, dict(choice.params), pick, architecture)

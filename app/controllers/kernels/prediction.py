@@ -15,6 +15,7 @@ from app.controllers.xray import XRayController
 from app.models.experiment.history import Choice
 from app.models.experiment.job_kind import PREDICTION
 from app.models.results.entry import Entry
+from app.models.xray.architecture import simulated_beside
 from app.models.xray.gpu_choice import GpuChoice
 from app.models.xray.predicted import CpuTime, Job
 from gpu_ops import find_filter
@@ -163,8 +164,8 @@ class PredictionController(AfterXRay):
         if xray.against:
             picks.append(session.shown.pick(xray.against))
         rungs = [session.shown.pick(variant.id) for variant in xray.variants] if self.whole_ladder else []
-        # The device does not matter.
-        first, ladder = (tuple(replace(pick, device="sim") for pick in some) for some in (picks, rungs))
+        device = simulated_beside(session.device)
+        first, ladder = (tuple(replace(pick, device=device) for pick in some) for some in (picks, rungs))
         choice = session.choice
         return Query(session.input, choice.filter, dict(choice.params), self.gpu.id, first, ladder)
 

@@ -17,7 +17,7 @@ from app.models.experiment.pin import Pin
 from app.models.experiment.session import Session
 from app.models.experiment.shown import variant_of
 from app.models.traffic.recorded import Recorded, recorded
-from app.models.xray.architecture import architecture_of
+from app.models.xray.architecture import architecture_of, simulated_beside
 from gpu_ops.engine.kernel_messages import TrafficAnswer, TrafficRequest
 from gpu_ops.explaining.traffic.content import MEASURES, Measure
 from gpu_ops.types import Pick
@@ -131,7 +131,8 @@ class TrafficController(AfterXRay):
         ids = self._ids[:MOST]
         if not ids:
             return None
-        picks = tuple(replace(session.shown.pick(id), device="sim") for id in ids)
+        device = simulated_beside(session.device)
+        picks = tuple(replace(session.shown.pick(id), device=device) for id in ids)
         architecture = architecture_of(session.device, self._controller.queue.engine.devices)
         about = (session.input, session.filter.id, dict(session.choice.params), picks, architecture)
         return Query(*about, session.output.id if self.place else "", self.place)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpu_ops.device_names import device_place, is_simulated
+from gpu_ops.device_names import device_host, device_place, is_simulated, on_host
 from gpu_ops.devices.status import DeviceStatus
 
 SIMULATED = "sm_75"
@@ -18,3 +18,9 @@ def architecture_of(device: str, statuses: Sequence[DeviceStatus]) -> str:
         return place
     architectures = {status.name: status.architecture for status in statuses}
     return architectures.get(device, "") or SIMULATED
+
+
+def simulated_beside(device: str) -> str:
+    """The simulated GPU of the machine that has this device, where its inputs and its compiler are: "gpu-host/sim"
+    for "gpu-host/cuda:0"."""
+    return on_host(device_host(device), "sim")

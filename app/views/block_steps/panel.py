@@ -30,6 +30,7 @@ from app.views.boxes import in_column, in_row
 from app.views.labels import named, sentence_label
 from app.views.parts import TickBox
 from app.views.xray.source_view import SourceView
+from app.views.xray.text import with_place
 from gpu_ops.engine.kernel_messages import BlockAnswer
 
 USUAL = 76
@@ -170,9 +171,8 @@ class BlockStepsPanel(QWidget):
         before, self._shown = self._shown, answer
         content = answer.content
         same = before is not None and before.content.run.at.tobytes() == content.run.at.tobytes()
-        self.title.setText(
-            self.tr("Kernel {kernel} of {variant}").format(kernel=content.run.kernel, variant=self._controller.title)
-        )
+        text = self.tr("Kernel {kernel} of {variant}").format(kernel=content.run.kernel, variant=self._controller.title)
+        self.title.setText(with_place(text, self._controller.where))
         self.choice.show_choice(content)
         self.output.show_content(content)
         self._hide_orders(content.other is None)

@@ -185,7 +185,7 @@ class TrafficBar(QWidget):
         controller = self._controller
         if (recorded := controller.recorded) is not None:
             totals = [total_text(one, controller.measure, controller.line) for one in recorded.variants]
-            return "\n".join(filter(None, (part_text(recorded), *totals, self._left_out())))
+            return "\n".join(filter(None, (part_text(recorded), *totals, controller.where, self._left_out())))
         texts = {
             "empty": self.tr("Tick a variant with a kernel; only kernels have traffic."),
             "waiting": self.tr("Waiting for other work to end."),

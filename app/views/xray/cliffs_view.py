@@ -15,6 +15,7 @@ from app.controllers.kernels.cliffs import CliffsController
 from app.views.boxes import in_column, in_row
 from app.views.explained import ExplainedBrowser
 from app.views.labels import named, sentence_label
+from app.views.xray.text import with_place
 
 
 class CliffsView(QWidget):
@@ -74,13 +75,16 @@ class CliffsView(QWidget):
 
     def _text(self, content: Mapping[str, Any]) -> str:
         muted = colours_of(self.palette()).muted.name()
-        parts = [_heading(self.tr("Bank conflicts of shared memory")), _list(content["conflicts"]["texts"])]
+        parts = [
+            _heading(with_place(self.tr("Bank conflicts of shared memory"), self._controller.where)),
+            _list(content["conflicts"]["texts"]),
+        ]
         if layouts := content["conflicts"]["layouts"]:
             heads = ("", self.tr("wavefronts"), self.tr("bytes per block"), "")
             rows = "".join(self._layout(one) for one in layouts)
             head = "".join(f"<td style='color:{muted}; padding-right:0.8em'>{escape(text)}</td>" for text in heads)
             parts.append(f"<table cellpadding='1'><tr>{head}</tr>{rows}</table>")
-        parts.append(_heading(self.tr("Next steps of the occupancy")))
+        parts.append(_heading(with_place(self.tr("Next steps of the occupancy"), self._controller.where)))
         for target in content["targets"]:
             parts.append(f"<p style='margin-top:4px; margin-bottom:0'>{escape(target['title'])}</p>")
             parts.append(_list(target["texts"]))

@@ -200,7 +200,8 @@ class XRayPanel(Squeezed):
         if kind == "json":
             parts = {"cliffs": self.cliffs.content, "predicted_times": self.prediction.content}
             more = {name: part for name, part in parts.items() if part}
-            write_text(path, json.dumps({**content, **more, "about": facts}, indent=1) + "\n")
+            where = {"computed": self._controller.where} if self._controller.where else {}
+            write_text(path, json.dumps({**content, **more, **where, "about": facts}, indent=1) + "\n")
         else:
             export_sheet(self.splitter, path, self.title.text(), {**facts, "variant": self.title.text()})
 
@@ -238,7 +239,7 @@ class XRayPanel(Squeezed):
         self.edit.setEnabled(bool(self._controller.variant))
         if content is not self._shown:
             self._shown, self._kernels = content, views(content)
-            what = title(content, self._controller.gpu)
+            what = title(content, self._controller.gpu, self._controller.where)
             self.title.setText(self.tr("{variant}: {what}").format(variant=content["title"], what=what))
             self.kernels.clear()
             self.kernels.addItems([k.name for k in self._kernels])

@@ -41,6 +41,7 @@ from app.views.flow import FlowLayout
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo, TickBox
 from app.views.scrolled import Scrolled
+from app.views.xray.text import with_place
 from gpu_ops.explaining.prediction.gpus import GPUS
 from gpu_ops.input_kinds import INPUT_KINDS
 
@@ -294,10 +295,10 @@ class PredictionView(Scrolled):
         if jobs:
             input = controller.input
             size = INPUT_KINDS[input.kind].size_text(input.array.shape, " × ")
-            text = self.tr("The whole of {name} ({size} {type}) on {gpu}: {numbers}.").format(
+            text = self.tr("The whole of {name} ({size} {type}) on {gpu}: {numbers}").format(
                 name=input.name, size=size, type=input.array.dtype, gpu=gpu.model, numbers=gpu_text(gpu)
             )
-            self.what.setText(text)
+            self.what.setText(f"{with_place(text, controller.where)}.")
         texts = explained(jobs, gpu)
         if len(jobs) == 1:
             texts.append(self.tr("Choose a variant in Compare to see its times as well."))

@@ -28,17 +28,22 @@ def tr(text: str) -> str:
     return QCoreApplication.translate("XRay", text)
 
 
-def title(content: Mapping[str, Any], gpu: str = "") -> str:
-    """What was simulated: "simulated for sm_75 on the centre 256 × 256 of camera (512 × 512)". `gpu` is that of the
-    measurements, if any."""
+def title(content: Mapping[str, Any], gpu: str = "", where: str = "") -> str:
+    """What was simulated: "simulated for sm_75 on the centre 256 × 256 of camera (512 × 512)", and `where` if that is
+    to be said. `gpu` is that of the measurements, if any."""
     whole, named = content["whole"], {"name": content["name"], "architecture": content["architecture"]}
     sizes = {"part": _sides(content["shape"][: len(whole)]), "whole": _sides(whole)}
     if content["place"]:
         text = tr("simulated for {architecture} on the centre {part} of {name} ({whole})")
     else:
         text = tr("simulated for {architecture} on the whole of {name} ({whole})")
-    texts = text.format(**named, **sizes)
+    texts = with_place(text.format(**named, **sizes), where)
     return tr("{text}; the times shown with it were measured on {gpu}").format(text=texts, gpu=gpu) if gpu else texts
+
+
+def with_place(text: str, where: str) -> str:
+    """A text followed by the machine that has computed it, if that is to be said: "text, computed on gpu-host"."""
+    return tr("{text}, {where}").format(text=text, where=where) if where else text
 
 
 def measured(entry: Entry | None, gpu: str) -> str:
