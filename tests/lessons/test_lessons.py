@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from gpu_ops.cli import main
+from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.errors import InputError, ParamError
+from gpu_ops.lessons import checking
 from gpu_ops.lessons.checking import check_lesson
+from gpu_ops.lessons.experiments import input_of
 from gpu_ops.lessons.expressions import evaluate
-from gpu_ops.lessons.lesson import Lesson
+from gpu_ops.lessons.lesson import Lesson, Setup, Trial
 from gpu_ops.lessons.reading import SHIPPED, read_lesson, shipped_lessons
+from gpu_ops.types import Input
 
 LESSONS = shipped_lessons()
 HEAD = 'title = "T"\nabout = "A"\nminutes = 1\n'
@@ -163,3 +169,19 @@ def test_the_counter_of_a_page_is_one_that_its_kernel_has(tmp_path: Path) -> Non
         with pytest.raises(InputError, match=r"own\.toml, page 1, setup: ") as refused:
             lesson(tmp_path, wrong)
         assert found in str(refused.value)
+
+
+def test_answers_are_counted_on_the_part_that_the_window_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The X-ray of a large picture in the window has the counts of its centre: so has the answer of every lesson."""
+    counted: list[Input] = []
+    monkeypatch.setattr(checking, "xray", lambda filter, variant, input, *more, **options: counted.append(input))
+    trials = [trial for one in LESSONS for page in one.pages for trial in page.trials]
+    inputs = {repr((trial.setup.sample, trial.setup.options, trial.setup.steps)): trial for trial in trials}
+    window = JobChannel(cast(Any, None))
+    for trial in inputs.values():
+        whole = input_of(trial.setup)
+        checking.ray_of(trial)
+        assert np.array_equal(counted[-1].array, window.middle(whole)[0].array), trial
+    assert any(one.array.shape == (256, 256) for one in counted)
+    ring = Trial("ring", "ring", Setup("camera", "mean", ("ring",), params={"window": 3}))
+    assert checking.Figures([ring], {}).value("ring", "whole_least_bytes") == 2 * 512 * 512, "of the whole picture"
