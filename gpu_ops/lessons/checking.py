@@ -23,10 +23,11 @@ from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Variant
 
-OWN = ("samples", "outputs", "least_bytes", "whole_least_bytes", "launches", "findings", "registers", "occupancy")
+OWN = (*("samples", "outputs", "least_bytes", "whole_least_bytes", "launches", "findings", "registers", "occupancy"),)
 """Figures of an X-ray that are no counters: the samples of the input, the elements of the result, the bytes that any
-variant must move for what is simulated, and for the whole input, to which recorded times belong, the launches, the number of findings, and of the first kernel registers per thread and the share of a
-multiprocessor's warps that can be resident."""
+variant must move for what is simulated, and for the whole input, to which recorded times belong, the launches, the
+number of findings, and of the first kernel registers per thread and the share of a multiprocessor's warps that can be
+resident."""
 RECORDED = re.compile(r"(?P<stage>kernel|elapsed|elapsed_pinned|upload|download)_us_(?P<gpu>[a-z0-9]+)")
 """A figure of recorded rows: the median time of a stage in microseconds on a recorded GPU."""
 EXACT = 1e-9
