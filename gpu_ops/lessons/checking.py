@@ -23,7 +23,7 @@ from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Variant
 
-OWN = (*("samples", "outputs", "least_bytes", "whole_least_bytes", "launches", "findings", "registers", "occupancy"),)
+OWN = ("samples", "outputs", "least_bytes", "whole_least_bytes", "launches", "findings", "registers", "occupancy")
 """Figures of an X-ray that are no counters: the samples of the input, the elements of the result, the bytes that any
 variant must move for what is simulated, and for the whole input, to which recorded times belong, the launches, the
 number of findings, and of the first kernel registers per thread and the share of a multiprocessor's warps that can be
@@ -166,7 +166,7 @@ class Figures:
             known = dict.fromkeys((*OWN, "kernel_us_h100", "elapsed_us_h100", *FIGURES, *COUNTERS))
             text = f"There is no figure {plain(figure, 40)!r}{nearest(figure, tuple(known))}"
             raise ParamError(f"{text}; choose from {', '.join(known)}.")
-        key = repr((trial.variant, replace(trial.setup, variants=(), panel="", counter="")))
+        key = repr((trial.variant, replace(trial.setup, variants=(), panel="", tab="", counter="")))
         if key not in self._rays:
             self._rays[key] = ray_of(trial)
         return _figure(self._rays[key], figure)

@@ -9,7 +9,7 @@ from typing import Any
 from gpu_ops.counters import COUNTERS, FIGURES
 from gpu_ops.errors import InputError, plain
 from gpu_ops.lessons.fields import Fields, read_fields
-from gpu_ops.lessons.lesson import PANELS, Action, Exercise, Lesson, Page, Question, Setup, Trial
+from gpu_ops.lessons.lesson import PANELS, TABS, Action, Exercise, Lesson, Page, Question, Setup, Trial
 from gpu_ops.params import nearest
 
 SHIPPED = Path(__file__).parents[2] / "resources" / "lessons"
@@ -80,15 +80,19 @@ def read_setup(fields: Fields, base: Setup | None = None) -> Setup:
         {**old.knobs, **fields.values("knobs", {})},
         fields.texts("steps", old.steps),
         fields.one_of("panel", PANELS, old.panel),
+        fields.one_of("tab", TABS, old.tab),
         fields.text("counter", old.counter),
     )
     fields.finish()
-    _check_counter(setup, fields.where)
+    _check_xray(setup, fields)
     return setup
 
 
-def _check_counter(setup: Setup, where: str) -> None:
-    """Raise InputError where a page has a counter that does not exist, or no X-ray that shows it."""
+def _check_xray(setup: Setup, fields: Fields) -> None:
+    """Raise InputError where a page has a counter that does not exist, or no X-ray that shows it or the tab."""
+    where = fields.where
+    if fields.has("tab") and setup.panel != "xray":
+        raise InputError(f'{where}: the tab {setup.tab} is in the X-ray; add panel = "xray".')
     known = (*COUNTERS, *FIGURES)
     if setup.counter and setup.counter not in known:
         text = f"{where}: there is no counter {plain(setup.counter, 40)!r}{nearest(setup.counter, known)}"
