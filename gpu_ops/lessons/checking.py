@@ -42,7 +42,8 @@ def check_lesson(lesson: Lesson) -> list[str]:
             faults = _check_page(page, rays)
         except KernelscopeError as error:
             faults = [shortened(error.sentence())]
-        found += [f"{lesson.id}, page {place} ({plain(page.title, 60)}): {fault}" for fault in faults]
+        where = f"{lesson.id}, page {place} ({plain(page.title, 60)}, line {page.line})"
+        found += [f"{where}: {fault}" for fault in faults]
     return found
 
 
@@ -55,7 +56,7 @@ def _check_page(page: Page, rays: dict[str, XRay]) -> list[str]:
     if fault := _counter_fault(page.setup, filter, rays):
         return [fault]
     if page.question:
-        return _check_question(page.question, Figures(page.trials, rays))
+        return check_question(page.question, Figures(page.trials, rays))
     if page.action:
         return _check_action(page.action, page.setup, filter)
     return _check_exercise(page.exercise, page.setup, filter) if page.exercise else []
@@ -85,7 +86,8 @@ def _counter_fault(setup: Setup, filter: Filter, rays: dict[str, XRay]) -> str:
     return "" if figures.value("shown", setup.counter) else f"{shown[-1]} has no {setup.counter}; name one that it has."
 
 
-def _check_question(question: Question, figures: Figures) -> list[str]:
+def check_question(question: Question, figures: Figures) -> list[str]:
+    """What is wrong with the answer of a question; [] where it is what is computed. Raises KernelscopeError."""
     values = [evaluate(text, figures.value) for text in question.computed]
     if question.kind == "number":
         value, answer = float(values[0]), float(question.answer)

@@ -100,7 +100,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Page:
-    """One page: a title, text in Markdown, and what belongs to it."""
+    """One page: a title, text in Markdown, and what belongs to it. `line` is where it begins in its file, from 1."""
 
     title: str
     text: str
@@ -109,6 +109,7 @@ class Page:
     question: Question | None = None
     action: Action | None = None
     exercise: Exercise | None = None
+    line: int = 1
 
 
 @dataclass(frozen=True)
