@@ -87,6 +87,8 @@ def test_the_handout_has_pictures_counts_and_answers(tmp_path: Path, capsys: pyt
     html = page.read_text(encoding="utf-8")
     assert html.count("<svg") == 2, "the same pictures are not repeated"
     assert html.count("<h2>") == 3 and "global load sectors" in html and "mean1d" not in html.split("<style>")[0]
+    assert "Input: " in html and "Result: " in html and "by serial on the CPU" in html
+    assert "Counts, simulated on the whole input." in html
     assert "&lt;b&gt;Own&lt;/b&gt;" in html and "<script" not in html and "default-src 'none'" in html
     assert html.index("<li>two</li>") < html.index("Answers") < html.rindex("One: two")
     naive = next(row for row in html.split("<tr>") if "naive" in row)
