@@ -198,7 +198,7 @@ def test_hands_are_counted_and_the_answer_is_marked(held: Presenting, window: Ma
         "two · hands: 7",
     ]
     qtbot.keyClick(window, Qt.Key.Key_A)
-    assert board._choice("two", 7) == "✓ two · hands: 7: right", "by a mark and a word, not by colour alone"
+    assert board._choice("two", 7) == "✓ two · hands: 7 – right", "by a mark and a word, not by colour alone"
     notes.boxes[0].selectAll()
     qtbot.keyClick(notes.boxes[0], Qt.Key.Key_3)
     assert state.hands == (3, 7) and held.part == "pictures", "in a box digits are digits"

@@ -164,7 +164,7 @@ class Board(QWidget):
         height = sum(heights) + 2 * line + len(texts) * gap
         # At the lower end: what the question is about stays visible above it.
         box = QRectF((self.width() - wide) / 2, max(0.0, self.height() - height - line / 2), wide, height)
-        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setPen(QPen(BAR, line / 12))
         painter.setBrush(SHEET)
         painter.drawRoundedRect(box, line / 2, line / 2)
         left, top = box.left() + line, box.top() + line
@@ -183,7 +183,7 @@ class Board(QWidget):
         right = scene is not None and scene.poll is not None and self._state.revealed and choice == scene.poll.answer
         counted = self.tr("{choice} · hands: {count}").format(choice=choice, count=count)
         text = counted if sum(self._state.hands) else choice
-        return self.tr("✓ {choice}: right").format(choice=text) if right else text
+        return self.tr("✓ {choice} – right").format(choice=text) if right else text
 
 
 def picture_of(window: QWidget, board: Board) -> QPixmap:
