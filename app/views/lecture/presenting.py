@@ -16,9 +16,7 @@ from app.views.lecture.notes import COMMANDS, NotesWindow
 from app.views.window.panels import PANELS, XRAY
 from app.views.window.session_link import view_of
 from app.views.window.window_parts import WindowParts
-from app.views.xray.panel import SHARES
 from gpu_ops.errors import KernelscopeError
-from gpu_ops.lessons.lesson import TABS
 
 TYPING = (QLineEdit, QAbstractSpinBox, QComboBox, QPlainTextEdit)
 """Where letters and digits are text."""
@@ -113,19 +111,10 @@ class Presenting(QObject):
             docks.show_panel(name)
             part = docks[next(spec for spec in PANELS if spec.id == name)]
         self._parts.full_screen.show_only(part)
-        if name == "xray":
-            self._share_height()
         if name == "source":
             docks[XRAY].source.adapt()  # the letters around it are larger now
             docks[XRAY].source.centerCursor()
         self.board.refresh()
-
-    def _share_height(self) -> None:
-        """Give the tab of the X-ray most of the height where the scene is about it, else the source."""
-        setup = self.state.scene.setup if self.state.scene is not None else None
-        about_tab = setup is not None and setup.panel == "xray" and setup.tab != TABS[0]
-        splitter = self._parts.docks[XRAY].splitter
-        splitter.setSizes([splitter.height() * share for share in ((1, 3) if about_tab else SHARES)])
 
     def _hold(self) -> None:
         """Hold what is on the screen, or let it go."""
@@ -147,8 +136,6 @@ class Presenting(QObject):
             self.board.put_away()
             self._parts.full_screen.leave()
             self._parts.docks.restore(self._layout)
-            if self._parts.docks.existing(XRAY) is not None:
-                self._share_height()
             self.notes.say("")
             return
         self.board.show_still(None if self.controller.preparing else self._still())
