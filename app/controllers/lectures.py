@@ -51,15 +51,16 @@ class LectureController(QObject):
         for changed in (controller.settled, xray.changed):
             changed.connect(self._wait_a_moment)
 
-    def open(self, path: str) -> None:
-        """Read the lecture in a file and show its first scene. Raises InputError, which names the file and the scene,
-        where one cannot be shown; then nothing changes."""
+    def open(self, path: str, view: View) -> None:
+        """Read the lecture in a file and show its first scene; the present experiment with this `view` is opened again
+        at the end. Raises InputError, which names the file and the scene, where one cannot be shown; then nothing
+        changes."""
         lecture = read_lecture(path)
         saved = [self._session(lecture, place) for place in range(len(lecture.scenes))]
         if self.state.lecture is None:
             self._presenter = self._look.presenter
             try:
-                self._kept = self._sessions.present(View(presenter=self._presenter))
+                self._kept = self._sessions.present(view)
             except InputError:
                 self._kept = None  # no file holds it, or nothing is open yet
         self._saved = saved
@@ -81,6 +82,12 @@ class LectureController(QObject):
         except KernelscopeError as error:
             raise InputError(f"{lecture.where(place)}: {shortened(error.sentence())}") from None
         return replace(saved, view=replace(saved.view, presenter=True, layout=""))
+
+    def enlarge(self, on: bool) -> None:
+        """Show everything in presenter size, or in the size from before the lecture."""
+        wanted = on or self._presenter
+        if wanted != self._look.presenter:
+            self._look.set_presenter(wanted)
 
     def go(self, place: int) -> None:
         """Show the scene at this place, if there is one."""

@@ -98,8 +98,8 @@ class LessonController(QObject):
         """What a page changes of the window: the X-ray's variants."""
         xray = self._xray
         against = xray.against if xray.against != xray.variant else ""
-        shown = View(presenter=self._look.presenter, counter=xray.counter, editing=xray.editing)
-        return replace(shown, xray=xray.variant, against=against)
+        shown = View(presenter=self._look.presenter, counter=xray.counter, xray_tab=xray.tab)
+        return replace(shown, xray=xray.variant, against=against, editing=xray.editing)
 
     def _keep(self, saved: SavedSession | None) -> None:
         self.kept = saved

@@ -53,7 +53,7 @@ class XRayController(OnDemand):
     """Requests an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
     with changed; `measured_changed`: `measured` may have changed; `editing_changed`: another kernel is edited, or none;
     `drafts_checked`: what is known about an edited kernel changed;
-    `counter_changed`: another counter is to be shown for each line;
+    `counter_changed`: another counter is to be shown for each line; `tab_changed`: another tab below the source;
     `gpu_changed`: times are to be predicted for another GPU, or for one with other numbers.
     An edited kernel is X-rayed after each pause, and compared with the shipped one.
     """
@@ -64,6 +64,7 @@ class XRayController(OnDemand):
     drafts_checked = Signal()
     gpu_changed = Signal()
     counter_changed = Signal()
+    tab_changed = Signal()
 
     def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
         super().__init__(controller, XRAY, parent)
@@ -84,6 +85,8 @@ class XRayController(OnDemand):
         self.variant = ""
         self.counter = ""
         """The counter to show for each line, where a kernel has it."""
+        self.tab = ""
+        """The tab below the source, one of TABS; "" for one that no file keeps."""
         self._take_variants()
         self._session.changed.connect(self._changed)
         controller.devices_changed.connect(self._take_devices)
@@ -184,6 +187,12 @@ class XRayController(OnDemand):
         if id != self.counter:
             self.counter = id
             self.counter_changed.emit()
+
+    def show_tab(self, id: str) -> None:
+        """Show this tab below the source; "" for the present one."""
+        if id:
+            self.tab = id
+            self.tab_changed.emit()
 
     def watch_comparison(self, on: bool) -> None:
         """Set whether the comparison is visible: otherwise only one variant is simulated."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QCoreApplication, QObject, Signal
@@ -155,5 +156,6 @@ def saved_setup(setup: Setup, presenter: bool = False) -> SavedSession:
     options = {p.name: setup.options.get(p.name, p.default) for p in entry.params}
     kernels = [id for id in setup.variants if filter.variant(id).kernels]
     against = kernels[-2] if len(kernels) > 1 else ""
-    view = View(presenter=presenter, xray=kernels[-1] if kernels else "", against=against, counter=setup.counter)
+    shown = View(presenter=presenter, counter=setup.counter, xray_tab=setup.tab)
+    view = replace(shown, xray=kernels[-1] if kernels else "", against=against)
     return SavedSession(SavedInput(kind, (), setup.sample, "", 0, options), choice, view=view)

@@ -18,13 +18,16 @@ from gpu_ops.lessons.experiments import filter_of, input_of
 from gpu_ops.lessons.expressions import evaluate
 from gpu_ops.lessons.lesson import Action, Exercise, Lesson, Page, Question, Setup, Trial
 from gpu_ops.params import Values, check_values, nearest
+from gpu_ops.running.affordable import affordable
 from gpu_ops.running.runner import run_experiment
+from gpu_ops.task import Task
 from gpu_ops.types import Experiment, Filter, Pick, Variant
 
-OWN = ("samples", "outputs", "least_bytes", "launches", "findings", "registers", "occupancy")
+OWN = ("samples", "outputs", "least_bytes", "whole_least_bytes", "launches", "findings", "registers", "occupancy")
 """Figures of an X-ray that are no counters: the samples of the input, the elements of the result, the bytes that any
-variant must move, the launches, the number of findings, and of the first kernel registers per thread and the share of a
-multiprocessor's warps that can be resident."""
+variant must move for what is simulated, and for the whole input, to which recorded times belong, the launches, the
+number of findings, and of the first kernel registers per thread and the share of a multiprocessor's warps that can be
+resident."""
 RECORDED = re.compile(r"(?P<stage>kernel|elapsed|elapsed_pinned|upload|download)_us_(?P<gpu>[a-z0-9]+)")
 """A figure of recorded rows: the median time of a stage in microseconds on a recorded GPU."""
 EXACT = 1e-9
@@ -39,7 +42,8 @@ def check_lesson(lesson: Lesson) -> list[str]:
             faults = _check_page(page, rays)
         except KernelscopeError as error:
             faults = [shortened(error.sentence())]
-        found += [f"{lesson.id}, page {place} ({plain(page.title, 60)}): {fault}" for fault in faults]
+        where = f"{lesson.id}, page {place} ({plain(page.title, 60)}, line {page.line})"
+        found += [f"{where}: {fault}" for fault in faults]
     return found
 
 
@@ -52,7 +56,7 @@ def _check_page(page: Page, rays: dict[str, XRay]) -> list[str]:
     if fault := _counter_fault(page.setup, filter, rays):
         return [fault]
     if page.question:
-        return _check_question(page.question, Figures(page.trials, rays))
+        return check_question(page.question, Figures(page.trials, rays))
     if page.action:
         return _check_action(page.action, page.setup, filter)
     return _check_exercise(page.exercise, page.setup, filter) if page.exercise else []
@@ -82,7 +86,8 @@ def _counter_fault(setup: Setup, filter: Filter, rays: dict[str, XRay]) -> str:
     return "" if figures.value("shown", setup.counter) else f"{shown[-1]} has no {setup.counter}; name one that it has."
 
 
-def _check_question(question: Question, figures: Figures) -> list[str]:
+def check_question(question: Question, figures: Figures) -> list[str]:
+    """What is wrong with the answer of a question; [] where it is what is computed. Raises KernelscopeError."""
     values = [evaluate(text, figures.value) for text in question.computed]
     if question.kind == "number":
         value, answer = float(values[0]), float(question.answer)
@@ -157,22 +162,30 @@ class Figures:
         recorded = RECORDED.fullmatch(figure)
         if recorded:
             return recorded_microseconds(trial, recorded["stage"], recorded["gpu"])
+        if figure == "whole_least_bytes":
+            return float(whole_least_bytes(trial.setup))
         if figure not in (*COUNTERS, *FIGURES, *OWN):
             known = dict.fromkeys((*OWN, "kernel_us_h100", "elapsed_us_h100", *FIGURES, *COUNTERS))
             text = f"There is no figure {plain(figure, 40)!r}{nearest(figure, tuple(known))}"
             raise ParamError(f"{text}; choose from {', '.join(known)}.")
-        key = repr((trial.variant, replace(trial.setup, variants=(), panel="", counter="")))
+        key = repr((trial.variant, replace(trial.setup, variants=(), panel="", tab="", counter="")))
         if key not in self._rays:
             self._rays[key] = ray_of(trial)
         return _figure(self._rays[key], figure)
 
 
 def ray_of(trial: Trial, edits: Mapping[str, str] | None = None) -> XRay:
-    """The X-ray of a trial. Raises KernelscopeError."""
-    input = input_of(trial.setup)
+    """The X-ray of a trial, of the part of its input that the window's X-ray simulates. Raises KernelscopeError."""
+    input, _ = affordable(input_of(trial.setup))
     filter = filter_of(trial.setup)
     variant = filter.variant(trial.variant)
     return xray(filter, variant, input, trial.setup.params, knobs_of(variant, trial.setup), edits=edits)
+
+
+def whole_least_bytes(setup: Setup) -> int:
+    """The bytes that any variant must move for the whole input of a setup, of which an X-ray may simulate a part."""
+    input, filter = input_of(setup), filter_of(setup)
+    return filter.work(Task.of(input.meta, check_values(filter.params, setup.params, filter.id))).bytes
 
 
 def recorded_microseconds(trial: Trial, stage: str, gpu: str) -> float:

@@ -9,11 +9,13 @@ from typing import Any
 from gpu_ops.counters import COUNTERS, counter_name
 from gpu_ops.explaining.page import printable
 from gpu_ops.html import drawn
+from gpu_ops.io import SAMPLES
 from gpu_ops.lessons.checking import ray_of
 from gpu_ops.lessons.experiments import filter_of, input_of
 from gpu_ops.lessons.lecture import Lecture, Scene
 from gpu_ops.lessons.lesson import Setup, Trial
 from gpu_ops.params import check_values
+from gpu_ops.running.affordable import cut_note, part_spans
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.types import Experiment, Pick
 
@@ -49,6 +51,7 @@ def _content(scene: Scene, shown: set[str]) -> dict[str, Any]:
         "about": about,
         "pictures": list(_pictures(scene.setup))[:MOST_PICTURES] if scene.setup is not None and new else [],
         "table": _counts(scene.setup) if scene.setup is not None else [],
+        "counted": _counted(scene.setup) if scene.setup is not None else "",
     }
 
 
@@ -64,7 +67,10 @@ def _pictures(setup: Setup) -> Iterator[dict[str, Any]]:
     from markupsafe import Markup
 
     input, filter = input_of(setup), filter_of(setup)
-    yield {"title": setup.sample, "html": Markup(drawn(input.array, input.meta.of_kind.rank))}  # noqa: S704 - our own
+    entry = next(one for one in SAMPLES if one.id == setup.sample)
+    size = " × ".join(map(str, input.meta.of_kind.spatial(input.array.shape)))
+    steps = f", after {'; '.join(setup.steps)}" if setup.steps else ""
+    yield {"title": f"Input: {entry.title}, {size}{steps}", "html": Markup(drawn(input.array, input.meta.of_kind.rank))}  # noqa: S704 - our own
     params = check_values(filter.params, setup.params, filter.id)
     picks = [Pick(v.id, "cpu") for v in filter.variants if v.device == "cpu"][:1]
     runs = list(run_experiment(Experiment(filter.id, input, params, tuple(picks), protocol="none"))) if picks else []
@@ -72,7 +78,14 @@ def _pictures(setup: Setup) -> Iterator[dict[str, Any]]:
         form = runs[-1].forms[id]
         picture = drawn(form.channels_last(array), form.rank)
         if picture:
-            yield {"title": id, "html": Markup(picture)}  # noqa: S704 - it holds numbers and base64 only
+            yield {"title": f"Result: {filter.title}, {id}, by {picks[0].variant} on the CPU", "html": Markup(picture)}  # noqa: S704 - it holds numbers and base64 only
+
+
+def _counted(setup: Setup) -> str:
+    """What the counts of a scene belong to: the same part of the input as in the window's X-ray."""
+    whole = input_of(setup)
+    spans = part_spans(whole)
+    return cut_note(whole, spans) if spans else "simulated on the whole input"
 
 
 def _counts(setup: Setup) -> list[list[str]]:

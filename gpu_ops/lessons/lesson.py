@@ -10,15 +10,17 @@ from typing import Any, Literal
 from gpu_ops.params import Values
 
 QuestionKind = Literal["number", "choice", "order"]
-PANELS = ("pictures", "ladder", "xray", "sweep", "timeline")
+PANELS = ("pictures", "ladder", "xray", "block_steps", "sweep", "timeline")
 """The parts of the window that a page may open."""
+TABS = ("report", "addresses", "block_sizes", "cliffs", "compare", "predicted", "ptx", "sass")
+"""The tabs below the source in the X-ray that a page may open, in their order."""
 
 
 @dataclass(frozen=True)
 class Setup:
     """An experiment: a sample with its options and the steps after it (as `--step` takes them), a family of filters,
     parameters, and the ids of variants with their knobs. `panel` is the part of the window that shows it, one of
-    PANELS; `counter` is the one that the X-ray shows for each line, "" for any."""
+    PANELS; in the X-ray `tab` is the one of TABS in front, and `counter` the one for each line, "" for any."""
 
     sample: str
     filter: str
@@ -28,6 +30,7 @@ class Setup:
     knobs: Values = field(default_factory=dict)
     steps: tuple[str, ...] = ()
     panel: str = "pictures"
+    tab: str = "report"
     counter: str = ""
 
 
@@ -97,7 +100,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Page:
-    """One page: a title, text in Markdown, and what belongs to it."""
+    """One page: a title, text in Markdown, and what belongs to it. `line` is where it begins in its file, from 1."""
 
     title: str
     text: str
@@ -106,6 +109,7 @@ class Page:
     question: Question | None = None
     action: Action | None = None
     exercise: Exercise | None = None
+    line: int = 1
 
 
 @dataclass(frozen=True)

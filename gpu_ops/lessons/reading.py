@@ -1,4 +1,4 @@
-"""Reads lessons from TOML files. A fault names the file, the page and the allowed names."""
+"""Reads lessons from TOML files. A fault names the file, the page, the line and the allowed names."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.counters import COUNTERS, FIGURES
-from gpu_ops.errors import InputError, plain
+from gpu_ops.errors import plain
 from gpu_ops.lessons.fields import Fields, read_fields
-from gpu_ops.lessons.lesson import PANELS, Action, Exercise, Lesson, Page, Question, Setup, Trial
+from gpu_ops.lessons.lesson import PANELS, TABS, Action, Exercise, Lesson, Page, Question, Setup, Trial
 from gpu_ops.params import nearest
 
 SHIPPED = Path(__file__).parents[2] / "resources" / "lessons"
@@ -26,18 +26,16 @@ def shipped_lessons(language: str = LANGUAGE) -> tuple[Lesson, ...]:
 
 
 def read_lesson(path: str | Path) -> Lesson:
-    """The lesson in a file. Raises InputError for what is no lesson."""
+    """The lesson in a file. Raises InputError for what is no lesson, with all faults, one on each line."""
     path = Path(path)
-    fields = read_fields(path, "a lesson")
-    shown = fields.where
-    pages = fields.tables("page")
+    fields = read_fields(path, "a lesson", collects=True)
     lesson = Lesson(
         path.stem,
         fields.integer("number", 0),
         fields.text("title"),
         fields.text("about"),
         fields.integer("minutes"),
-        tuple(_page(Fields(table, f"{shown}, page {n}")) for n, table in enumerate(pages, 1)),
+        tuple(map(_page, fields.tables("page"))),
     )
     fields.finish()
     return lesson
@@ -46,30 +44,38 @@ def read_lesson(path: str | Path) -> Lesson:
 def _page(fields: Fields) -> Page:
     title, text = fields.text("title"), fields.text("text")
     setup = read_setup(fields.table("setup")) if fields.has("setup") else None
-    runs = fields.table("runs") if fields.has("runs") else None
-    if runs and setup is None:
-        raise InputError(f"{fields.where}: runs need a setup; add [page.setup].")
-    trials = tuple(_trial(name, runs.table(name), setup) for name in runs.names) if runs and setup else ()
     found = Page(
         title,
         text,
         setup,
-        trials or (tuple(Trial(v, v, setup) for v in setup.variants) if setup else ()),
+        read_trials(fields, setup),
         _question(fields.table("question")) if fields.has("question") else None,
         _action(fields.table("action")) if fields.has("action") else None,
         _exercise(fields.table("exercise")) if fields.has("exercise") else None,
+        fields.line,
     )
     fields.finish()
     asked = [name for name in ("question", "action", "exercise") if getattr(found, name)]
     if len(asked) > 1:
-        raise InputError(f"{fields.where} has {' and '.join(asked)}; a page has at most one of them.")
+        fields.refuse(f" has {' and '.join(asked)}; a page has at most one of them.")
     if asked and asked != ["question"] and setup is None:
-        raise InputError(f"{fields.where}: an {asked[0]} needs a setup; add [page.setup].")
+        fields.refuse(f": an {asked[0]} needs a setup; add [page.setup].")
     return found
 
 
+def read_trials(fields: Fields, setup: Setup | None) -> tuple[Trial, ...]:
+    """The runs of a page or scene: those in its table of runs, else its variants."""
+    if not fields.has("runs"):
+        return tuple(Trial(variant, variant, setup) for variant in setup.variants) if setup else ()
+    runs = fields.table("runs")
+    if setup is None:
+        fields.refuse(": runs need a setup; add one.")
+        return ()
+    return tuple(_trial(name, runs.table(name), setup) for name in runs.names)
+
+
 def read_setup(fields: Fields, base: Setup | None = None) -> Setup:
-    """The experiment in a table; what it does not name is that of `base`. Raises InputError."""
+    """The experiment in a table; what it does not name is that of `base`."""
     old = base or Setup("", "", ())
     setup = Setup(
         fields.text("sample", old.sample or None),
@@ -80,27 +86,31 @@ def read_setup(fields: Fields, base: Setup | None = None) -> Setup:
         {**old.knobs, **fields.values("knobs", {})},
         fields.texts("steps", old.steps),
         fields.one_of("panel", PANELS, old.panel),
+        fields.one_of("tab", TABS, old.tab),
         fields.text("counter", old.counter),
     )
     fields.finish()
-    _check_counter(setup, fields.where)
+    if fields.fine:
+        _check_xray(setup, fields)
     return setup
 
 
-def _check_counter(setup: Setup, where: str) -> None:
-    """Raise InputError where a page has a counter that does not exist, or no X-ray that shows it."""
+def _check_xray(setup: Setup, fields: Fields) -> None:
+    """Refuse a counter that does not exist, and a page without an X-ray that shows it or the tab."""
+    if fields.has("tab") and setup.panel != "xray":
+        fields.refuse(f': the tab {setup.tab} is in the X-ray; add panel = "xray".', "tab")
     known = (*COUNTERS, *FIGURES)
     if setup.counter and setup.counter not in known:
-        text = f"{where}: there is no counter {plain(setup.counter, 40)!r}{nearest(setup.counter, known)}"
-        raise InputError(f"{text}; choose from {', '.join(known)}.")
-    if setup.counter and setup.panel != "xray":
-        raise InputError(f'{where}: the counter {setup.counter} is shown in the X-ray; add panel = "xray".')
+        text = f": there is no counter {plain(setup.counter, 40)!r}{nearest(setup.counter, known)}"
+        fields.refuse(f"{text}; choose from {', '.join(known)}.", "counter")
+    elif setup.counter and setup.panel != "xray":
+        fields.refuse(f': the counter {setup.counter} is shown in the X-ray; add panel = "xray".', "counter")
 
 
 def _trial(name: str, fields: Fields, base: Setup) -> Trial:
     if not name.isidentifier():
-        raise InputError(f"{fields.where}: {plain(name, 40)!r} is no name of a run; use letters, digits and _.")
-    variant = fields.text("variant", base.variants[0])
+        fields.refuse(f": {plain(name, 40)!r} is no name of a run; use letters, digits and _.")
+    variant = fields.text("variant", next(iter(base.variants), ""))
     return Trial(name, variant, read_setup(fields, base))
 
 
@@ -114,11 +124,10 @@ def _question(fields: Fields) -> Question:
         answer = fields.one_of("answer", choices)
     else:
         answer = fields.texts("answer")
-    if kind == "order" and sorted(answer) != sorted(choices):
-        raise InputError(f"{fields.where}: the answer must have each choice once: {', '.join(choices)}.")
-    wanted = 1 if kind == "number" else len(choices)
-    if len(computed) != wanted:
-        raise InputError(f"{fields.where}: computed has {len(computed)} expressions, of {wanted} that it must have.")
+    if kind == "order" and fields.fine and sorted(answer) != sorted(choices):
+        fields.refuse(f": the answer must have each choice once: {', '.join(choices)}.", "answer")
+    if fields.fine:
+        check_computed(fields, computed, 1 if kind == "number" else len(choices))
     tolerance = fields.number("tolerance", 0.0)
     question = Question(
         kind,  # type: ignore[arg-type]
@@ -134,11 +143,17 @@ def _question(fields: Fields) -> Question:
     return question
 
 
+def check_computed(fields: Fields, computed: tuple[str, ...], wanted: int) -> None:
+    """Refuse another number of expressions."""
+    if len(computed) != wanted:
+        fields.refuse(f": computed has {len(computed)} expressions, of {wanted} that it must have.", "computed")
+
+
 def _action(fields: Fields) -> Action:
     action = Action(fields.text("ask"), fields.values("params", {}), fields.texts("variants", ()))
     fields.finish()
-    if not action.params and not action.variants:
-        raise InputError(f"{fields.where} has no end; give params or variants that the reader must choose.")
+    if fields.fine and not action.params and not action.variants:
+        fields.refuse(" has no end; give params or variants that the reader must choose.")
     return action
 
 

@@ -9,7 +9,7 @@ import pytest
 from live import live_window, real_engine
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPixmap
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.models.lecture import LectureState
@@ -122,12 +122,18 @@ def test_each_part_has_a_key(held: Presenting, window: MainWindow, qtbot: QtBot)
 def test_what_is_no_lecture_changes_nothing(held: Presenting, window: MainWindow, tmp_path: Path) -> None:
     path = tmp_path / "other.toml"
     for text, found in (
-        (LECTURE.replace("scipy", "fastest", 1), "other.toml, scene 1 (Pictures): mean1d has no variant 'fastest'"),
-        (LECTURE.replace('"noise"', '"picture"', 1), "other.toml, scene 1 (Pictures): There is no sample 'picture'"),
-        (LECTURE.replace("setup = {", 'session = "gone.kernelscope"\nx = {', 1), "scene 1 has x"),
+        (
+            LECTURE.replace("scipy", "fastest", 1),
+            "other.toml, scene 1 (Pictures, line 4): mean1d has no variant 'fastest'",
+        ),
+        (
+            LECTURE.replace('"noise"', '"picture"', 1),
+            "other.toml, scene 1 (Pictures, line 4): There is no sample 'picture'",
+        ),
+        (LECTURE.replace("setup = {", 'session = "gone.kernelscope"\nx = {', 1), "scene 1 (line 9) has x"),
         (
             HEAD + '[[scene]]\ntitle = "Mine"\ntext = "T"\nsession = "gone.kernelscope"\n',
-            f"other.toml, scene 1 (Mine): There is no {tmp_path / 'gone.kernelscope'}; move the file there",
+            f"other.toml, scene 1 (Mine, line 4): There is no {tmp_path / 'gone.kernelscope'}; move the file there",
         ),
     ):
         path.write_text(text, encoding="utf-8")
@@ -188,11 +194,11 @@ def test_hands_are_counted_and_the_answer_is_marked(held: Presenting, window: Ma
     qtbot.keyClick(window, Qt.Key.Key_Q)
     assert state.asked and board.isVisible() and state.hands == (0, 7)
     assert [board._choice(text, count) for text, count in zip(("one", "two"), state.hands, strict=True)] == [
-        "one · 0",
-        "two · 7",
+        "one · hands: 0",
+        "two · hands: 7",
     ]
     qtbot.keyClick(window, Qt.Key.Key_A)
-    assert board._choice("two", 7) == "✓ two · 7: right", "by a mark and a word, not by colour alone"
+    assert board._choice("two", 7) == "✓ two · hands: 7 – right", "by a mark and a word, not by colour alone"
     notes.boxes[0].selectAll()
     qtbot.keyClick(notes.boxes[0], Qt.Key.Key_3)
     assert state.hands == (3, 7) and held.part == "pictures", "in a box digits are digits"
@@ -224,4 +230,35 @@ def test_the_whole_window_comes_back_without_the_board(held: Presenting, window:
     assert held.board.tool == "pen" and held.state.asked, "another part is no end"
     qtbot.keyClick(window, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: not held.board.tool and not held.state.asked)
+    assert not window.context.look.presenter, "with its usual letters, with which it fits the screen"
     assert held.board.testAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents) and held.state.lecture is not None
+    qtbot.keyClick(window, Qt.Key.Key_2)
+    qtbot.waitUntil(lambda: window.context.look.presenter)
+
+
+def test_a_file_is_offered_and_prepared_before_the_lecture(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
+    """A lecturer opens a file, reads what it has, and prepares it, all before the first scene."""
+    window.context.controller.open_sample("noise", {"length": 200})
+    qtbot.waitUntil(lambda: window.context.session.input is not None)
+    path = tmp_path / "short.toml"
+    path.write_text(LECTURE.replace('title = "Short"', "title = 1").replace("minutes = 5", ""), encoding="utf-8")
+    window.actions_by_id["lecture"].trigger()
+    presenting = window.findChild(Presenting)
+    notes = presenting.notes
+    notes._choose = lambda title, kinds: [str(path)]
+    count = notes.lectures.count()
+    notes.file.click()
+    assert len(notes.state_text.text().splitlines()) == 2 and notes.lectures.count() == count, "both faults are named"
+    path.write_text(LECTURE, encoding="utf-8")
+    notes.file.click()
+    notes.file.click()
+    assert notes.lectures.count() == count + 1 and notes.lectures.currentText() == "Short"
+    assert "Pictures\nRows" in notes.notes.toPlainText() and not notes.state_text.isVisible()
+    assert presenting.state.lecture is None and notes.prepare.isVisible() and not notes.buttons["next"].isVisible()
+    notes.prepare.click()
+    qtbot.waitUntil(lambda: set(presenting.stills) == {0, 1} and not presenting.controller.preparing)
+    assert presenting.state.place == 0 and notes.clock.text().endswith("0:00 of 5 min"), "the clock begins now"
+    asked = notes.hands.findChild(QLabel, "lecture.ask").text()
+    assert asked == "Question: Which? Hands for each answer:"
+    notes.end.click()
+    assert notes.lectures.currentText() == "Short"

@@ -52,6 +52,7 @@ VIEW = View(
     presenter=True,
     xray="naive",
     against="shared",
+    xray_tab="compare",
 )
 
 
@@ -180,6 +181,9 @@ def test_the_text_is_small_and_says_the_same_again(stack: str, place: Place) -> 
     assert parse_session(text.encode(), "", OFFERED) == saved
     assert '  "variants": ["serial", "bytes"],\n' in text and "stäck" in text
     assert len(text) < 3000 and max(map(len, text.splitlines())) < 200
+    older = json.loads(text)
+    del older["view"]["xray"]["tab"]
+    assert parse_session(json.dumps(older).encode(), "", OFFERED).view == replace(saved.view, xray_tab="")
 
 
 def test_a_signal_alone_says_the_same_again(place: Place) -> None:

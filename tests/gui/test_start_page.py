@@ -185,11 +185,24 @@ def test_a_hint_is_in_the_status_bar_and_ends_with_what_it_says(window: MainWind
     qtbot.waitUntil(lambda: window.starting.line is not None)
     line = window.starting.line
     assert line is not None and line.isVisible() and window.statusBar().isAncestorOf(line)
-    assert line.text.text().startswith("New here?")
-    window.actions_by_id["start"].trigger()
-    assert line.text.text().startswith("The X-ray")
+    assert line.text.text().startswith("The X-ray"), "the start page is in front: nobody needs to be told of it"
     line.show_button.click()
     assert window.docks.is_open("xray") and line.text.text().startswith("Measure")
+
+
+def test_a_hint_ends_when_its_subject_is_in_front_without_its_action(window: MainWindow, qtbot: QtBot) -> None:
+    """As by a tab, a button over the pictures, or a double click."""
+    window.controller.open_sample("camera")
+    qtbot.waitUntil(lambda: window.context.session.input is not None and bool(window.full_screen.keys))
+    done, hints = window.context.settings, window.starting.hints
+    assert not {"xray", "compare_swipe", "full_screen"} & set(done.hints_done)
+    window.docks.show("xray")
+    qtbot.waitUntil(lambda: "xray" in done.hints_done)
+    window.stack.view.grid.set_mode("swipe")
+    assert "compare_swipe" in done.hints_done
+    window.full_screen.present()
+    assert "full_screen" in done.hints_done and hints.present is HINTS[0]
+    window.full_screen.leave()
 
 
 def test_a_word_is_explained_where_it_is(qtbot: QtBot) -> None:

@@ -14,8 +14,10 @@ from xray_answers import answer, asked, content, plain, show, window_with
 from app.controllers.engine_log import describe
 from app.models.experiment.slot import RowSlot
 from app.views.window.main_window import MainWindow
+from app.views.window.session_link import view_of
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished
+from gpu_ops.lessons.lesson import TABS
 
 H200 = DeviceStatus("cuda:0", "NVIDIA H200", True, architecture="sm_90")
 SIM = DeviceStatus("sim", "simulated GPU", True)
@@ -71,6 +73,22 @@ def compare(qtbot, window: MainWindow, engine: FakeEngine) -> None:
 
 
 # Comparing
+
+
+def test_a_session_says_which_tab_is_in_front(qtbot, window, engine) -> None:
+    """Also one that the window did not show before, and a tab of a profile, which no file keeps, changes nothing."""
+    xray, panel = window.context.xray, window.xray_panel
+    assert [panel.tabs.tabText(n).lower().replace(" ", "_") for n in range(len(TABS))] == list(TABS)
+    show(qtbot, window, engine)
+    go_to(window, COMPARE)
+    assert view_of(window.parts).xray_tab == "compare"
+    xray.show_tab("addresses")
+    assert panel.tabs.currentWidget() is panel.accesses and view_of(window.parts).xray_tab == "addresses"
+    panel.tabs.setCurrentWidget(panel.profile)
+    xray.show_tab("addresses")
+    assert panel.tabs.currentWidget() is panel.accesses
+    xray.show_tab("")
+    assert panel.tabs.currentWidget() is panel.accesses, "an older file names none"
 
 
 def test_a_second_variant_is_looked_into_and_stands_beside_the_first(qtbot, window, engine) -> None:

@@ -114,7 +114,7 @@ def test_a_folder_has_what_a_student_needs(folder: Path, tmp_path: Path) -> None
         ('variant = "serial"', "serial has no kernel to replace; name one of naive"),
         ('gate = "sectors < 1"', "sectors"),
         ("deadline = -1", "--deadline and --memory are numbers above 0"),
-        ('more = "x"', "mine.toml has more, which is not known"),
+        ('more = "x"', "has more, which is not known"),
         ("filter = 1", "filter is 1; it must be a text"),
     ],
 )

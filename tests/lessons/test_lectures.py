@@ -13,6 +13,7 @@ from gpu_ops.lessons.lecture import check_lecture, read_lecture, shipped_lecture
 HEAD = 'title = "<b>Own</b>"\nabout = "A"\nminutes = 5\n'
 SETUP = 'setup = {sample = "noise", options = {length = 64}, filter = "mean", variants = ["scipy", "naive"]}\n'
 SCENE = '[[scene]]\ntitle = "One"\ntext = """First.\n\n<script>x</script>"""\n'
+COMPUTED = 'computed = ["naive.samples < 64", "naive.samples == 64"]\n'
 POLL = '[scene.question]\nask = "Which?"\nchoices = ["one", "two"]\nanswer = "two"\n'
 
 
@@ -32,11 +33,11 @@ def test_the_shipped_lecture_has_ten_scenes_that_can_be_shown() -> None:
 @pytest.mark.parametrize(
     ("wrong", "found"),
     [
-        (HEAD, "own.toml has no scene"),
-        (HEAD + SCENE, "scene 1 needs either a setup"),
-        (HEAD + SCENE + SETUP + 'session = "a.kernelscope"\n', "scene 1 needs either a setup"),
+        (HEAD, "own.toml (line 1) has no scene"),
+        (HEAD + SCENE, "scene 1 (line 4) needs either a setup"),
+        (HEAD + SCENE + SETUP + 'session = "a.kernelscope"\n', "scene 1 (line 4) needs either a setup"),
         (HEAD + SCENE + 'session = "a.json"\n', "it must end in .kernelscope"),
-        (HEAD + SCENE + SETUP + "sound = 1\n", "scene 1 has sound"),
+        (HEAD + SCENE + SETUP + "sound = 1\n", "scene 1 (line 10) has sound"),
         (HEAD + SCENE + SETUP + POLL.replace('answer = "two"', 'answer = "three"'), "must be one of one, two"),
         ("title = ", "is not TOML"),
     ],
@@ -60,9 +61,23 @@ def test_a_file_that_is_no_lecture_is_refused(tmp_path: Path, wrong: str, found:
 def test_a_scene_that_cannot_be_shown_is_named(tmp_path: Path, scene: str, found: str, capsys) -> None:
     path = own(tmp_path, HEAD + SCENE + SETUP + SCENE.replace("One", "Two") + scene)
     (fault,) = check_lecture(read_lecture(path))
-    assert fault.startswith("own.toml, scene 2 (Two): ") and found in fault
+    assert fault.startswith("own.toml, scene 2 (Two, line 10): ") and found in fault
     assert main(["lecture", "check", str(path)]) == 3
     assert found in capsys.readouterr().out
+
+
+def test_a_question_to_the_class_is_computed(tmp_path: Path) -> None:
+    right = HEAD + SCENE + SETUP + POLL + COMPUTED
+    assert check_lecture(read_lecture(own(tmp_path, right))) == []
+    runs = '[scene.runs.naive]\noptions = {length = 32}\nvariant = "naive"\n'
+    (fault,) = check_lecture(read_lecture(own(tmp_path, right + runs)))
+    assert fault == "own.toml, scene 1 (One, line 4): the answer says 'two', and what holds is 'one'."
+    for wrong, found in (
+        (right.replace('"naive.samples < 64", ', ""), "computed has 1 expressions, of 2 that it must have"),
+        (right.replace(SETUP, 'session = "a.kernelscope"\n'), "computed needs a setup"),
+    ):
+        with pytest.raises(InputError, match=found):
+            read_lecture(own(tmp_path, wrong))
 
 
 @pytest.mark.thorough
@@ -72,6 +87,8 @@ def test_the_handout_has_pictures_counts_and_answers(tmp_path: Path, capsys: pyt
     html = page.read_text(encoding="utf-8")
     assert html.count("<svg") == 2, "the same pictures are not repeated"
     assert html.count("<h2>") == 3 and "global load sectors" in html and "mean1d" not in html.split("<style>")[0]
+    assert "Input: " in html and "Result: " in html and "by serial on the CPU" in html
+    assert "Counts, simulated on the whole input." in html
     assert "&lt;b&gt;Own&lt;/b&gt;" in html and "<script" not in html and "default-src 'none'" in html
     assert html.index("<li>two</li>") < html.index("Answers") < html.rindex("One: two")
     naive = next(row for row in html.split("<tr>") if "naive" in row)

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
+import numpy as np
 import pytest
 
 from gpu_ops.cli import main
+from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.errors import InputError, ParamError
+from gpu_ops.lessons import checking
 from gpu_ops.lessons.checking import check_lesson
+from gpu_ops.lessons.experiments import input_of
 from gpu_ops.lessons.expressions import evaluate
-from gpu_ops.lessons.lesson import Lesson
+from gpu_ops.lessons.lesson import Lesson, Setup, Trial
 from gpu_ops.lessons.reading import SHIPPED, read_lesson, shipped_lessons
+from gpu_ops.types import Input
 
 LESSONS = shipped_lessons()
 HEAD = 'title = "T"\nabout = "A"\nminutes = 1\n'
@@ -69,7 +75,7 @@ def test_every_answer_is_what_is_counted(one: Lesson) -> None:
 )
 def test_a_wrong_lesson_is_found_out(tmp_path: Path, question: str, found: str) -> None:
     faults = check_lesson(lesson(tmp_path, PAGE + question))
-    assert len(faults) == 1 and found in faults[0] and faults[0].startswith("own, page 1 (P): "), faults
+    assert len(faults) == 1 and found in faults[0] and faults[0].startswith("own, page 1 (P, line 4): "), faults
 
 
 def test_a_right_lesson_and_one_with_wrong_names(tmp_path: Path) -> None:
@@ -84,10 +90,10 @@ def test_a_right_lesson_and_one_with_wrong_names(tmp_path: Path) -> None:
     [
         ("title =", "is not TOML"),
         (HEAD, "has no page"),
-        (PAGE + "sound = 1\n", "page 1 has sound"),
+        (PAGE + "sound = 1\n", "page 1 (line 8) has sound"),
         (PAGE.replace("minutes = 1", "minutes = -1"), "minutes is -1; it must be a whole number"),
         (PAGE + NUMBER % ("nan", LOADS), "it must be a number"),
-        (PAGE + NUMBER % (1, LOADS) + 'choices = "x"\n', "question has choices, which is not known"),
+        (PAGE + NUMBER % (1, LOADS) + 'choices = "x"\n', "question (line 14) has choices, which is not known"),
         (PAGE + '[page.action]\nask = "?"\n', "has no end"),
         (PAGE + NUMBER % (1, LOADS) + '[page.action]\nask = "?"\nparams = {window = 3}\n', "at most one of them"),
         (PAGE.replace(SETUP, "") + '[page.action]\nask = "?"\nparams = {window = 3}\n', "needs a setup"),
@@ -155,11 +161,43 @@ def test_the_counter_of_a_page_is_one_that_its_kernel_has(tmp_path: Path) -> Non
     assert one.pages[0].setup is not None and one.pages[0].setup.counter == "global_load_sectors"
     assert check_lesson(one) == []
     faults = check_lesson(lesson(tmp_path, COUNTED.replace("global_load_sectors", "shared_wavefronts")))
-    assert faults == ["own, page 1 (P): naive has no shared_wavefronts; name one that it has."]
+    assert faults == ["own, page 1 (P, line 4): naive has no shared_wavefronts; name one that it has."]
     for wrong, found in (
         (COUNTED.replace("global_load_sectors", "global_load_sector"), "did you mean global_load_sectors?"),
         (COUNTED.replace('panel = "xray", ', ""), 'add panel = "xray"'),
     ):
-        with pytest.raises(InputError, match=r"own\.toml, page 1, setup: ") as refused:
+        with pytest.raises(InputError, match=r"own\.toml, page 1, setup \(line 7\): ") as refused:
             lesson(tmp_path, wrong)
         assert found in str(refused.value)
+
+
+def test_answers_are_counted_on_the_part_that_the_window_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The X-ray of a large picture in the window has the counts of its centre: so has the answer of every lesson."""
+    counted: list[Input] = []
+    monkeypatch.setattr(checking, "xray", lambda filter, variant, input, *more, **options: counted.append(input))
+    trials = [trial for one in LESSONS for page in one.pages for trial in page.trials]
+    inputs = {repr((trial.setup.sample, trial.setup.options, trial.setup.steps)): trial for trial in trials}
+    window = JobChannel(cast(Any, None))
+    for trial in inputs.values():
+        whole = input_of(trial.setup)
+        checking.ray_of(trial)
+        assert np.array_equal(counted[-1].array, window.middle(whole)[0].array), trial
+    assert any(one.array.shape == (256, 256) for one in counted)
+    ring = Trial("ring", "ring", Setup("camera", "mean", ("ring",), params={"window": 3}))
+    assert checking.Figures([ring], {}).value("ring", "whole_least_bytes") == 2 * 512 * 512, "of the whole picture"
+
+
+def test_all_faults_of_a_file_are_named_with_their_lines(tmp_path: Path) -> None:
+    """Also behind texts of several lines, and none that only follows from another."""
+    order = '[page.question]\nkind = "order"\nask = "?"\nchoices = ["a", "b"]\nanswer = ["a", "c"]\nwhy = "."\n'
+    text = HEAD.replace("1", '"one"') + PAGE[len(HEAD) :].replace('"X"', '"""\ntitle = 1\n[[page]]\n"""')
+    text += order + "computed = ['1']\n" + PAGE[len(HEAD) :].replace('"P"', "''") + "sound = 1\n"
+    with pytest.raises(InputError) as refused:
+        lesson(tmp_path, text)
+    assert str(refused.value).splitlines() == [
+        "own.toml (line 3): minutes is 'one'; it must be a whole number.",
+        "own.toml, page 1, question (line 15): the answer must have each choice once: a, b.",
+        "own.toml, page 2 (line 19): title is ''; it must be a text.",
+        "own.toml, page 2 (line 22) has sound, which is not known; "
+        "it may have action, exercise, question, runs, setup, text, title.",
+    ]

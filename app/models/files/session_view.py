@@ -23,6 +23,7 @@ from app.models.timing.timelines import QueueModel, read_queue_model
 from app.models.xray.drafts import Draft
 from app.models.xray.kept_drafts import draft_json, read_drafts
 from gpu_ops.counters import COUNTERS, FIGURES
+from gpu_ops.lessons.lesson import TABS
 
 LEVELS: tuple[LevelMode, ...] = ("auto", "range", "percentile", "manual")
 TOOLS: tuple[Tool, ...] = ("region", "profile")
@@ -43,8 +44,8 @@ class View:
 
     `levels` are how black and white are set, with `low` and `high` where by hand; "" where the view has none.
     `tab` is the panel in front, `layout` the panels' positions and sizes as Qt writes them, in base64. `xray` and
-    `against` are the variants in the X-ray panel, `counter` is that of each line there, "" for any, `timeline` the
-    queues of a simulated GPU in the Timeline panel.
+    `against` are the variants in the X-ray panel, `counter` is that of each line there, "" for any, `xray_tab` the tab
+    below them, "" for the present one, `timeline` the queues of a simulated GPU in the Timeline panel.
     `drafts` are the edited kernels, of any filter; `editing` says that the panel shows the one of its variant.
     """
 
@@ -69,6 +70,7 @@ class View:
     xray: str = ""
     against: str = ""
     counter: str = ""
+    xray_tab: str = ""
     timeline: QueueModel = QueueModel()
     drafts: tuple[Draft, ...] = ()
     editing: bool = False
@@ -93,6 +95,7 @@ class View:
                 "variant": self.xray,
                 "against": self.against,
                 "counter": self.counter,
+                "tab": self.xray_tab,
                 "editing": self.editing,
             },
             "edited": [draft_json(draft) for draft in self.drafts],
@@ -137,6 +140,7 @@ def read_view(fields: Fields, variants: tuple[str, ...], pinned: tuple[str, ...]
         xray=xray.one_of("variant", ("", *variants), ""),
         against=xray.one_of("against", ("", *variants), ""),
         counter=xray.one_of("counter", ("", *COUNTERS, *FIGURES), ""),
+        xray_tab=xray.one_of("tab", ("", *TABS), ""),
         timeline=read_queue_model(fields.fields("timeline")),
         drafts=read_drafts(fields.objects("edited")),
         editing=xray.flag("editing", False),

@@ -12,7 +12,8 @@ from app.models.lecture import LectureState
 INK = QColor(227, 26, 28)
 RIM = QColor(255, 255, 255)
 """Under the ink, so that it is seen on every picture."""
-VEIL = QColor(0, 0, 0, 215)
+SHEET = QColor(24, 26, 30)
+"""Behind a question: what is below it would make its letters hard to read."""
 PAPER = QColor(255, 255, 255)
 BAR = QColor(86, 160, 211)
 ZOOM = 2.5
@@ -159,10 +160,12 @@ class Board(QWidget):
         space = QRect(0, 0, round(wide - 2 * line), 10 * line)
         texts = [self._choice(choice, count) for choice, count in zip(poll.choices, hands, strict=True)]
         heights = [painter.fontMetrics().boundingRect(space, wraps, text).height() for text in (poll.ask, *texts)]
-        height = sum(heights) + (2 + len(texts) * 1.1) * line
-        box = QRectF((self.width() - wide) / 2, max(0.0, (self.height() - height) / 2), wide, height)
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(VEIL)
+        gap = line * (1.1 if sum(hands) else 0.4)
+        height = sum(heights) + 2 * line + len(texts) * gap
+        # At the lower end: what the question is about stays visible above it.
+        box = QRectF((self.width() - wide) / 2, max(0.0, self.height() - height - line / 2), wide, height)
+        painter.setPen(QPen(BAR, line / 12))
+        painter.setBrush(SHEET)
         painter.drawRoundedRect(box, line / 2, line / 2)
         left, top = box.left() + line, box.top() + line
         painter.setPen(PAPER)
@@ -172,14 +175,15 @@ class Board(QWidget):
             painter.drawText(QRectF(left, top, space.width(), high), wraps, text)
             share = count / max(sum(hands), 1)
             painter.fillRect(QRectF(left, top + high + line * 0.1, space.width() * share, line / 3), BAR)
-            top += high + line * 1.1
+            top += high + gap
 
     def _choice(self, choice: str, count: int) -> str:
         """A choice with its hands, and whether it is the answer."""
         scene = self._state.scene
         right = scene is not None and scene.poll is not None and self._state.revealed and choice == scene.poll.answer
-        text = self.tr("{choice} · {count}").format(choice=choice, count=count) if sum(self._state.hands) else choice
-        return self.tr("✓ {choice}: right").format(choice=text) if right else text
+        counted = self.tr("{choice} · hands: {count}").format(choice=choice, count=count)
+        text = counted if sum(self._state.hands) else choice
+        return self.tr("✓ {choice} – right").format(choice=text) if right else text
 
 
 def picture_of(window: QWidget, board: Board) -> QPixmap:

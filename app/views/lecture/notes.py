@@ -16,7 +16,8 @@ from app.views.flow import FlowLayout
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.window.placing import put_on_screen
-from gpu_ops.lessons.lecture import shipped_lectures
+from gpu_ops.errors import KernelscopeError, plain
+from gpu_ops.lessons.lecture import Lecture, read_lecture, shipped_lectures
 
 LETTERS = 84, 84
 """The initial width and height, in letters."""
@@ -68,9 +69,10 @@ class NotesWindow(QWidget):
         self.setFont(QFont(plain.family(), plain.pointSize()))
         self._state, self._choose, self._window = state, choose, parent
         self.lectures = named(Combo(self), "lecture.list", _tr("Lectures"))
-        self._shipped = shipped_lectures()
-        for lecture in self._shipped:
-            self.lectures.addItem(lecture.title, str(lecture.path))
+        self._offered = list[Lecture]()
+        for lecture in shipped_lectures():
+            self.offer(lecture)
+        self.lectures.setCurrentIndex(0)
         self.begin = self._button("begin", _tr("B&egin"), _tr("Show the first scene of this lecture"))
         self.file = self._button("file", _tr("Open a &file…"), _tr("Open a lecture of your own"))
         self.prepare = self._button("prepare", _tr("P&repare"), _tr("Show every scene once, so that none waits later"))
@@ -124,7 +126,7 @@ class NotesWindow(QWidget):
         self.begin.clicked.connect(lambda: self.opened.emit(str(self.lectures.currentData())))
         self.file.clicked.connect(self._open_file)
         self.lectures.currentIndexChanged.connect(self._show_about)
-        self.prepare.clicked.connect(self.prepare_wanted)
+        self.prepare.clicked.connect(self._prepare)
         self.end.clicked.connect(self.ended)
         self._state.place_changed.connect(self._show_scene)
         self._state.poll_changed.connect(self._show_hands)
@@ -146,10 +148,40 @@ class NotesWindow(QWidget):
         self.state_text.setText(text)
         self.state_text.setVisible(bool(text))
 
+    def offer(self, lecture: Lecture) -> None:
+        """Add a lecture to the list, in place of an earlier one of the same file, and choose it."""
+        paths = [one.path for one in self._offered]
+        place = paths.index(lecture.path) if lecture.path in paths else len(paths)
+        self._offered[place : place + 1] = [lecture]
+        if place == len(paths):
+            self.lectures.addItem("")
+            self.lectures.setItemData(place, str(lecture.path))
+        self.lectures.setItemText(place, plain(lecture.title, 80))
+        self.lectures.setCurrentIndex(place)
+
     @Slot()
     def _open_file(self) -> None:
+        """Ask for a file, and offer its lecture; one that is none is refused in words."""
         for path in self._choose(_tr("Open a lecture"), _tr("Lectures") + " (*.toml)")[:1]:
-            self.opened.emit(path)
+            try:
+                self.offer(read_lecture(path))
+            except KernelscopeError as error:
+                self.say(error.sentence())
+            else:
+                self.say("")
+                self._show_about()
+
+    @Slot()
+    def _prepare(self) -> None:
+        """Begin the chosen lecture where none is held, and show all scenes once."""
+        if self._state.lecture is None:
+            self.begin.click()
+        self.prepare_wanted.emit()
+
+    def restart_clock(self) -> None:
+        """Count the minutes from now."""
+        self._began.start()
+        self._show_clock()
 
     @Slot()
     def _show_scene(self) -> None:
@@ -157,7 +189,7 @@ class NotesWindow(QWidget):
         lecture, scene, following = self._state.lecture, self._state.scene, self._state.next_scene
         running = lecture is not None and scene is not None
         self._chooser.setVisible(not running)
-        for part in (self.title, self.next_title, self.clock, self._commands):
+        for part in (self.title, self.next_title, self.clock, *self.buttons.values(), self.end):
             part.setVisible(running)
         if lecture is None or scene is None:
             self._tick.stop()
@@ -182,7 +214,9 @@ class NotesWindow(QWidget):
     @Slot()
     def _show_about(self) -> None:
         """Describe the lecture that may begin."""
-        lecture = self._shipped[self.lectures.currentIndex()]
+        if self._state.lecture is not None:
+            return
+        lecture = self._offered[self.lectures.currentIndex()]
         scenes = "\n".join(f"{place}. {scene.title}" for place, scene in enumerate(lecture.scenes, 1))
         self.notes.show_text(f"## {lecture.title}\n\n{lecture.about}\n\n{scenes}", strangers=True)
 
@@ -195,6 +229,10 @@ class NotesWindow(QWidget):
         self.boxes = []
         scene = self._state.scene
         poll = scene.poll if scene is not None else None
+        if poll is not None:
+            heading = sentence_label("lecture.ask", self.hands)
+            heading.setText(_tr("Question: {ask} Hands for each answer:").format(ask=poll.ask))
+            self._counts.addWidget(heading)
         for place, choice in enumerate(poll.choices if poll is not None else ()):
             line = QWidget(self.hands)
             box = named(QSpinBox(line), f"lecture.hands.{place}", choice, _tr("Hands that were raised for this"))

@@ -14,6 +14,7 @@ from app.controllers.lectures import LectureController
 from app.views.lecture.board import Board, picture_of
 from app.views.lecture.notes import COMMANDS, NotesWindow
 from app.views.window.panels import PANELS, XRAY
+from app.views.window.session_link import view_of
 from app.views.window.window_parts import WindowParts
 from gpu_ops.errors import KernelscopeError
 
@@ -80,12 +81,14 @@ class Presenting(QObject):
         """Begin the lecture in a file; one that cannot be shown is refused in words."""
         self.stills, running, layout = {}, self.state.lecture is not None, self._parts.docks.layout()
         try:
-            self.controller.open(path)
+            self.controller.open(path, view_of(self._parts))
         except KernelscopeError as error:
             self.notes.say(error.sentence())
             return
         if not running:
             self._layout = layout
+        if self.state.lecture is not None:
+            self.notes.offer(self.state.lecture)
         self.notes.say(_tr("Prepare shows every scene once; after that none waits."))
         application().installEventFilter(self)
         self._window.installEventFilter(self)
@@ -140,7 +143,10 @@ class Presenting(QObject):
 
     @Slot()
     def _clear_board(self) -> None:
-        """The whole window is back: the mouse is for its controls, and the question is no longer over them."""
+        """The whole window is back, with letters as before the lecture: the mouse is for its controls, and the question
+        is no longer over them."""
+        if self.state.lecture is not None:
+            self.controller.enlarge(self._parts.full_screen.active)
         if not self._parts.full_screen.active:
             self.board.put_away()
             if self.state.asked:
@@ -176,6 +182,8 @@ class Presenting(QObject):
         if lecture is not None:
             text = _tr("{count} of {scenes} scenes are prepared.")
             self.notes.say(text.format(count=count, scenes=len(lecture.scenes)))
+            if count == len(lecture.scenes):
+                self.notes.restart_clock()
 
     # Events
 

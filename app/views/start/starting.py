@@ -14,6 +14,8 @@ from app.views.parts import ElidedLabel
 from app.views.window.window_parts import WindowParts
 
 LETTERS = 64
+PLACES = ("start", "xray")
+"""The docks that hints speak of."""
 
 
 class HintLine(QWidget):
@@ -72,6 +74,10 @@ class Starting(QObject):
         parts.context.controller.settled.connect(self._begin)
         for hint in HINTS:
             parts.actions[hint.id].triggered.connect(partial(self._used, hint.id))
+        for place in PLACES:
+            parts.docks.places[place].visibilityChanged.connect(self._look)
+        for changed in (parts.pictures.view_changed, parts.full_screen.changed):
+            changed.connect(self._look)
         self.hints.changed.connect(self._begin)
 
     @Slot()
@@ -92,6 +98,16 @@ class Starting(QObject):
         if action.isEnabled():
             action.trigger()
         else:
+            self.hints.end(id)
+
+    @Slot()
+    def _look(self) -> None:
+        """End the hints whose subject is in front, however it got there: by a tab, a double click or a lesson."""
+        grid, docks = self._parts.pictures.view.grid, self._parts.docks
+        shown = {place: not docks.places[place].visibleRegion().isEmpty() for place in PLACES}
+        shown["compare_swipe"] = grid is not None and grid.mode == "swipe"
+        shown["full_screen"] = self._parts.full_screen.active
+        for id in [id for id, is_shown in shown.items() if is_shown]:
             self.hints.end(id)
 
     def _used(self, id: str, _checked: bool = False) -> None:

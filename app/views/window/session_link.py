@@ -191,6 +191,7 @@ def view_of(parts: WindowParts) -> View:
         xray=context.xray.variant,
         against=context.xray.against,
         counter=context.xray.counter,
+        xray_tab=context.xray.tab,
         timeline=context.timeline.model,
         drafts=context.xray.drafts.edited,
         editing=context.xray.editing,
@@ -227,7 +228,7 @@ class SessionLink(QObject):
             session.changed,
             parts.context.timeline.model_changed,
             *(pictures.view_changed, display.levels_changed, choice_of(pictures).changed, xray.changed),
-            *(xray.drafts.changed, xray.editing_changed, xray.gpu_changed, xray.counter_changed),
+            *(xray.drafts.changed, xray.editing_changed, xray.gpu_changed, xray.counter_changed, xray.tab_changed),
             *(probe.changed, probe.tool_changed, probe.scale_bar_changed),
             *(parts.context.look.changed, parts.docks.toggled, parts.docks.tabs[LADDER.dock].currentChanged),
         ]
@@ -267,6 +268,7 @@ class SessionLink(QObject):
         parts.context.xray.set_editing(view.editing)
         parts.context.xray.compare_with(view.against)
         parts.context.xray.show_counter(view.counter)
+        parts.context.xray.show_tab(view.xray_tab)
         parts.context.timeline.set_model(view.timeline)
         self._show(view)
 

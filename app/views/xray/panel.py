@@ -7,15 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QComboBox,
-    QLayout,
-    QPushButton,
-    QSplitter,
-    QStackedWidget,
-    QTabWidget,
-    QWidget,
-)
+from PySide6.QtWidgets import QComboBox, QLayout, QPushButton, QSplitter, QStackedWidget, QTabWidget, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import checkable, colours_of, inked
@@ -44,6 +36,7 @@ from app.views.xray.profile_view import ProfileView
 from app.views.xray.report_view import ReportView
 from app.views.xray.source_tabs import CounterCombo, SourceTabs
 from app.views.xray.text import measured, title
+from gpu_ops.lessons.lesson import TABS
 from gpu_ops.own_kernels.mending import Example
 
 USUAL = 76
@@ -92,7 +85,7 @@ class XRayPanel(Squeezed):
         self._arrange()
         self._listen()
         self._show_variants()
-        self._show_editing()
+        self._show_tab()
 
     def _combo(self, name: str, title: str) -> QComboBox:
         combo = named(Combo(self), name, title=title, tip=title)
@@ -143,6 +136,7 @@ class XRayPanel(Squeezed):
         self.kernels.activated.connect(self._show_kernel)
         self.counters.activated.connect(lambda: controller.show_counter(self.counters.counter))
         controller.counter_changed.connect(self._show_column)
+        controller.tab_changed.connect(self._show_tab)
         self.again.clicked.connect(controller.again)
         self.report.line_wanted.connect(self._follow)
         self.report.example_wanted.connect(self._show_example)
@@ -176,7 +170,13 @@ class XRayPanel(Squeezed):
         for part in (self.prediction, self.cliffs):
             part.watch(False)
 
+    @Slot()
+    def _show_tab(self) -> None:
+        if self._controller.tab:
+            self.tabs.setCurrentIndex(TABS.index(self._controller.tab))
+
     def _watch(self) -> None:
+        self._controller.show_tab(dict(enumerate(TABS)).get(self.tabs.currentIndex(), ""))
         self._controller.watch_comparison(self.tabs.currentWidget() is self.comparison)
         for part in (self.prediction, self.cliffs):
             part.watch(self.isVisible() and self.tabs.currentWidget() is part)
