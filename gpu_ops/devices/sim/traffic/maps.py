@@ -27,7 +27,7 @@ class TrafficMaps:
     """The counts of one launch, for each place in the source and each allocation by its base address: `requests` of
     warps that ask for each element, and fetches of each sector (n,); `shared` has the reads by threads of a cell of
     shared memory with a copy of each element. `other` are reads of cells that hold something else, by place. `writers`
-    are the blocks that wrote each element last, −1 for none."""
+    and `readers` are the blocks that wrote and read each element last, −1 for none."""
 
     def __init__(self, code: Code, table: Table) -> None:
         self.requests: dict[tuple[Place, int], Array] = {}
@@ -35,6 +35,7 @@ class TrafficMaps:
         self.shared: dict[tuple[Place, int], Array] = {}
         self.other: dict[Place, int] = {}
         self.writers: dict[int, Array] = {}
+        self.readers: dict[int, Array] = {}
         self.itemsizes: dict[int, int] = {}
         self._table = table
         uses_shared = any(site.space in ("shared", "generic") for site in code.sites)
@@ -74,18 +75,13 @@ class TrafficMaps:
         """Note who writes, and follow copies."""
         if self._copies is not None:
             self._copies.accessed(space, lanes, site, address)
-        if space == "global" and site.verb != "reads":
+        if space == "global":
             where = lanes.active(address).astype(np.int64) + site.offset
             region = self._table.find(site.number, int(where.min()), int(where.max()) + site.nbytes)
             if region is not None:
-                size = region.itemsize
-                owners = self.writers.get(region.base)
-                if owners is None:
-                    self.itemsizes[region.base] = size
-                    owners = self.writers[region.base] = np.full(elements_of(region), -1, np.int32)
-                first = (where - region.base) // size
-                for by in range(max(1, site.nbytes // size)):
-                    owners[first + by] = lanes.layout.first + lanes.flat // lanes.layout.width
+                blocks = lanes.layout.first + lanes.flat // lanes.layout.width
+                _own(self.readers if site.verb == "reads" else self.writers, region, where, site.nbytes, blocks)
+                self.itemsizes[region.base] = region.itemsize
 
     def shuffled(self, source: Array, lanes: Lanes) -> None:
         """Follow copies."""
@@ -197,6 +193,16 @@ def _add(maps: dict[tuple[Place, int], Array], key: tuple[Place, int], index: Ar
         low = int(index.min())
         counts = np.bincount(index - low)
         found[low : low + len(counts)] += counts * times
+
+
+def _own(owners: dict[int, Array], region: Region, where: Array, nbytes: int, blocks: Array) -> None:
+    """Note the blocks that access the elements of a region at these addresses."""
+    own = owners.get(region.base)
+    if own is None:
+        own = owners[region.base] = np.full(elements_of(region), -1, np.int32)
+    first = (where - region.base) // region.itemsize
+    for by in range(max(1, nbytes // region.itemsize)):
+        own[first + by] = blocks
 
 
 def elements_of(region: Region) -> int:
