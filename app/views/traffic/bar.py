@@ -16,6 +16,7 @@ from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 from app.views.parts import Combo
 from app.views.traffic.strip import TrafficStrip
+from app.views.traffic.warp_view import WarpView
 from gpu_ops.explaining.traffic.content import MEASURES
 from gpu_ops.input_kinds import INPUT_KINDS
 
@@ -89,11 +90,16 @@ class TrafficBar(QWidget):
         for label, lines in ((self.state, LINES), (self.words, LINES + 1)):
             label.setMinimumHeight(lines * self.fontMetrics().lineSpacing())
             label.setAlignment(Qt.AlignmentFlag.AlignTop)
-        self.strip = TrafficStrip(self)
+        self.strip, self.warp = TrafficStrip(self), WarpView(self)
+        tip = self.tr("What the warp of the chosen element reads and writes, line by line")
+        self.warp_button = named(QToolButton(self), "trafficWarpButton", tip=tip)
+        self.warp_button.setText(self.tr("Its warp"))
+        self.warp_button.setCheckable(True)
         self._arrange()
         self.measure.activated.connect(lambda: controller.set_measure(self.measure.currentData()))
         self.line.activated.connect(self._choose_line)
         self.close_button.clicked.connect(lambda: controller.watch(False))
+        self.warp_button.toggled.connect(self._show)
         self.strip.chosen.connect(lambda sample, variant: controller.set_place((sample,), variant))
         controller.changed.connect(self._show)
         controller.shown_changed.connect(self._show)
@@ -102,9 +108,9 @@ class TrafficBar(QWidget):
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         row = FlowLayout(gap=gap, wide=True)
-        for widget in (self.measure, self.line, self.scale, self.close_button):
+        for widget in (self.measure, self.line, self.scale, self.warp_button, self.close_button):
             row.addWidget(widget)
-        in_column(row, self.strip, self.state, self.words, on=self, margins=(gap, 2, gap, 2), gap=2)
+        in_column(row, self.strip, self.state, self.words, self.warp, on=self, margins=(gap, 2, gap, 2), gap=2)
 
     @Slot()
     def _choose_line(self) -> None:
@@ -128,7 +134,7 @@ class TrafficBar(QWidget):
         if spatial == 1:
             self.strip.show_recorded(recorded, controller.measure, controller.line, controller.place)
         self.state.setText(self._state())
-        words = ""
+        words, shown = "", None
         if recorded is not None and controller.place:
             shown = recorded.of(controller.variant) or recorded.variants[0]
             words = footprint_text(shown, controller.place)
@@ -137,6 +143,8 @@ class TrafficBar(QWidget):
         elif recorded is not None:
             words = self.tr("Click a pixel of a result, or press Enter at the cursor, to see what made it.")
         self.words.setText(words)
+        self.warp.setVisible(self.warp_button.isChecked() and recorded is not None)
+        self.warp.show_variant(shown)
 
     def _state(self) -> str:
         """The totals, or why there are none."""

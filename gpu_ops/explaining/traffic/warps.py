@@ -32,8 +32,8 @@ Memory = Literal["input", "result", "buffer", "shared"]
 class WarpAccess:
     """One memory instruction of the warp at a line of a kernel: each of `lanes` accesses the element of the same place
     in `elements`, by its flat index in the input, in a result, in another buffer, or in the block's shared memory, in
-    units of `itemsize` bytes. The memory has `extent` elements, and is called `name` in the kernel, or by the filter for
-    a result, "" where it has no name. `sectors` are those of 32 bytes that it touches, 0 for shared memory."""
+    units of `itemsize` bytes. The memory has `extent` elements, and is called `name` in the kernel, a result by the
+    filter, "" where it has no name. `sectors` are those of 32 bytes that it touches, 0 for shared memory."""
 
     file: str
     line: int
@@ -45,6 +45,12 @@ class WarpAccess:
     lanes: tuple[int, ...]
     elements: tuple[int, ...]
     sectors: int
+
+    @property
+    def step(self) -> int | None:
+        """The elements from each lane's to the next one's, where all are equal, as for a single lane (0)."""
+        steps = set(np.diff(self.elements).tolist()) or {0}
+        return steps.pop() if len(steps) == 1 else None
 
     @property
     def most_at_one(self) -> int:

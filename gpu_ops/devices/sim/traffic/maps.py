@@ -57,10 +57,14 @@ class TrafficMaps:
         rows, times = (made.rows[:, :1] if made.even else made.rows), round(made.times * weight)
         low, high = int(rows.min()), int(rows.max()) + made.nbytes
         region = self._table.find(site.number, low, high)
-        for one in [region] if region is not None else self._table.regions:
+        if region is not None:
+            self._count(rows, made.nbytes, site, region, times)
+            return
+        for one in self._table.regions:
             inside = (rows >= one.low) & (rows < one.high)
-            if region is not None or inside.any():
-                self._count(rows if region is not None else np.where(inside, rows, -1), made.nbytes, site, one, times)
+            if inside.any():
+                self._count(np.where(inside, rows, -1), made.nbytes, site, one, times)
+                rows = np.where(inside, -1, rows)  # arguments may overlap, and each address counts once
 
     def _count(self, rows: Array, nbytes: int, site: Site, region: Region, times: int) -> None:
         """Count addresses in a region; −1 for one outside."""
@@ -104,13 +108,14 @@ class TrafficMaps:
         if len(held) < len(origins):
             self.other[place] = self.other.get(place, 0) + len(origins) - len(held)
         plain = origins[origins > 0]
-        for region in self._table.regions if len(held) else ():
+        for region in self._table.regions:
             key, size = (place, region.base), region.itemsize
             for by in range(0, max(size, nbytes), size):  # all elements of a wide copy
                 inside = (plain if by else held) + by
                 inside = inside[(inside >= region.low) & (inside < region.high)]
                 if len(inside):
                     _add(self.shared, key, (inside - region.base) // size, elements_of(region), 1)
+            held, plain = (one[(one < region.low) | (one >= region.high)] for one in (held, plain))  # each counts once
 
 
 class Copies(Follower):
