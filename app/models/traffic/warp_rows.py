@@ -53,6 +53,16 @@ def rows_of(warps: tuple[WarpAccesses, ...]) -> list[Row]:
     return found
 
 
+def read_with(warps: tuple[WarpAccesses, ...]) -> tuple[int, ...]:
+    """The elements of the input that the warp reads at once with the chosen one, which it reads; () for one that
+    writes."""
+    for warp in warps[:1]:
+        for one in warp.accesses:
+            if warp.reads and one.memory == "input" and one.verb == "load" and warp.lane in one.lanes:
+                return one.elements
+    return ()
+
+
 def _heading(warp: WarpAccesses) -> str:
     text = _tr("{kernel}: warp {warp} of block ({block}), lane {lane} {did}")
     did = _tr("read this element") if warp.reads else _tr("wrote this element, or what it is made of")
@@ -86,7 +96,7 @@ def _how(one: WarpAccess, lane: int) -> str:
         parts.append(sectors.format(count=one.sectors))
     own = [str(e) for at, e in zip(one.lanes, one.elements, strict=True) if at == lane]
     if own:
-        parts.append(_tr("lane {lane}: element {element}").format(lane=lane, element=own[0]))
+        parts.append(_tr("its own {element}").format(element=own[0]))
     return ", ".join(parts)
 
 

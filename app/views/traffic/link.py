@@ -13,6 +13,7 @@ from app.controllers.kernels.traffic import TrafficController
 from app.models.pictures.probe import Probe
 from app.models.results.view_data import INPUT
 from app.models.traffic.recorded import OfVariant, Recorded, by_pixel, tinted
+from app.models.traffic.warp_rows import read_with
 from app.views.pictures.canvas_paint import rgba_image
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.sketch import sketch_of
@@ -78,7 +79,8 @@ class TrafficLink(QObject):
         channels = math.prod(one.traffic.shape[2:])
         image = rgba_image(tinted(counts, top))
         shape = (counts.shape[0], counts.shape[1])
-        return Painted(image, (start[0], start[1]), shape, one.footprint, controller.place, channels, counts)
+        about = (one.footprint, controller.place, channels, counts, read_with(one.warps))
+        return Painted(image, (start[0], start[1]), shape, *about)
 
     # The user
 

@@ -26,7 +26,8 @@ VEIL = QColor(20, 20, 20, 235)
 @dataclass(frozen=True, eq=False)
 class Painted:
     """What is painted for one variant: the colours of the part of the picture that begins at `start` (row, column), and
-    the footprint of `place`, with `channels` values per pixel."""
+    the footprint of `place`, with `channels` values per pixel. Where there is no footprint, `read` are the elements of
+    the input that the warp of the place reads with it."""
 
     image: QImage | None
     start: tuple[int, int]
@@ -35,13 +36,13 @@ class Painted:
     place: tuple[int, ...] = ()
     channels: int = 1
     counts: Array | None = None
+    read: tuple[int, ...] = ()
 
     @property
     def pixels(self) -> list[tuple[int, int]]:
         """The pixels of the footprint as (row, column) of the whole picture, each once."""
-        if self.footprint is None:
-            return []
-        flat = np.unique(np.asarray(self.footprint.elements, np.int64) // self.channels)
+        elements = self.read if self.footprint is None else self.footprint.elements
+        flat = np.unique(np.asarray(elements, np.int64) // self.channels)
         rows, columns = np.divmod(flat, self.shape[1])
         return [(int(r) + self.start[0], int(c) + self.start[1]) for r, c in zip(rows, columns, strict=True)]
 
@@ -65,7 +66,7 @@ def draw_traffic(painter: QPainter, canvas: ImageCanvas, painted: Painted) -> No
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, area.width() < width)
         painter.drawImage(area, painted.image, QRectF(painted.image.rect()))
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
-    if painted.footprint is None or not painted.place:
+    if not painted.place or (painted.footprint is None and not painted.read):
         return
     one = canvas.screen_at(1, 1) - canvas.screen_at(0, 0)
     if one.x() >= LARGE:

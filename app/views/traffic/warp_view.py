@@ -17,7 +17,6 @@ from app.views.traffic.paint import MADE
 LINES = 9
 """Rows that are visible at once."""
 LANE = QColor(255, 140, 0)
-PAPER = QColor(0, 0, 0, 40)
 
 
 class WarpRows(QWidget):
@@ -50,6 +49,8 @@ class WarpRows(QWidget):
         painter, line, metrics = QPainter(self), self._line, self.fontMetrics()
         left = max((metrics.horizontalAdvance(row.what) for row in self.rows if row.access), default=0) + 8
         right = max((metrics.horizontalAdvance(row.how) for row in self.rows), default=0) + 8
+        numbers = [str(end) for row in self.rows if row.access for end in row.span]
+        ends = max(map(metrics.horizontalAdvance, numbers), default=0) + 6.0
         ink, centre = self.palette().windowText().color(), Qt.AlignmentFlag.AlignVCenter
         for n, row in enumerate(self.rows):
             painter.setPen(ink)
@@ -58,19 +59,20 @@ class WarpRows(QWidget):
                 continue
             painter.drawText(QRectF(0, n * line, left, line), centre, row.what)
             painter.drawText(QRectF(self.width() - right + 8, n * line, right, line), centre, row.how)
-            self._draw(painter, row, QRectF(left, n * line + 2, max(self.width() - left - right, 1), line - 4))
+            self._draw(painter, row, QRectF(left, n * line + 2, max(self.width() - left - right, 1), line - 4), ends)
         painter.end()
 
-    def _draw(self, painter: QPainter, row: Row, box: QRectF) -> None:
+    def _draw(self, painter: QPainter, row: Row, box: QRectF, ends_width: float) -> None:
         """The elements of the lanes, between the first and the last that are shown at the ends."""
         assert row.access is not None
         (first, past), ink = row.span, self.palette().windowText().color()
         ends = str(first), str(past - 1)
-        wide = [self.fontMetrics().horizontalAdvance(end) + 6.0 for end in ends]
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, ends[0])
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, ends[1])
-        bar = box.adjusted(wide[0], 0, -wide[1], 0)
-        painter.fillRect(bar, PAPER)
+        bar = box.adjusted(ends_width, 0, -ends_width, 0)
+        paper = QColor(ink)
+        paper.setAlpha(40)
+        painter.fillRect(bar, paper)
         each, times = bar.width() / (past - first), Counter(row.access.elements)
         most = max(times.values())
         for element, lanes in times.items():
@@ -105,7 +107,7 @@ class WarpView(QWidget):
         else:
             text = self.tr(
                 "{title}: a mark is an element that lanes access at once, higher where more of them meet; the chosen "
-                "lane's has another colour. The numbers are the first and the last element that a row shows."
+                "lane's own has another colour. The numbers are the first and the last element that a row shows."
             ).format(title=one.title)
         self.words.setText(text)
         self.rows.show_rows(rows_of(one.warps) if one is not None else [])
