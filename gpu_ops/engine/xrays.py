@@ -38,7 +38,8 @@ from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.traffic.content import footprint_dict, traffic_dict
 from gpu_ops.explaining.traffic.footprints import footprint
 from gpu_ops.explaining.traffic.recording import TrafficRun, record_traffic
-from gpu_ops.explaining.traffic.warps import WarpAccesses, warp_accesses, warps_json
+from gpu_ops.explaining.traffic.warp_content import WarpAccesses, warps_json
+from gpu_ops.explaining.traffic.warps import warp_accesses
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.own_kernels.checking import hold

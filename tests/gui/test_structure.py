@@ -34,7 +34,7 @@ PUBLIC = (
     "gpu_ops.explaining.prediction.break_even",
     *("gpu_ops.explaining.prediction.gpus", "gpu_ops.explaining.prediction.model"),
     *("gpu_ops.explaining.prediction.sentences", "gpu_ops.explaining.prediction.waterfall"),
-    "gpu_ops.explaining.traffic.content",
+    *("gpu_ops.explaining.traffic.content", "gpu_ops.explaining.traffic.warp_content"),
     *("gpu_ops.lessons", "gpu_ops.remote", "gpu_ops.batch", "gpu_ops.io.reading", "gpu_ops.notebook.pictures"),
     *("gpu_ops.devices.sim.block_run.run", "gpu_ops.devices.sim.block_run.accesses"),
     "gpu_ops.devices.sim.block_run.compared",

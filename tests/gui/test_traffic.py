@@ -27,7 +27,7 @@ from gpu_ops.explaining.traffic.content import (
     footprint_dict,
     traffic_dict,
 )
-from gpu_ops.explaining.traffic.warps import WarpAccess, WarpAccesses, warps_json
+from gpu_ops.explaining.traffic.warp_content import WarpAccess, WarpAccesses, warps_json
 
 SIM = DeviceStatus("sim", "simulated GPU", True)
 SHAPE = (32, 64)
@@ -160,7 +160,7 @@ def test_the_accesses_of_its_warp_are_rows_and_words(qtbot, window, engine) -> N
     content = answer_of(asked(engine)[-1], {"naive": 9})
     first, *others = content["variants"]
     read = WarpAccess(FILE, 4, "load", "input", "", 1, 2048, tuple(range(32)), tuple(range(640, 704, 2)), 2)
-    added = WarpAccess(FILE, 5, "atomic", "result", "counts", 4, 256, (9, 10, 11), (7, 7, 9), 1)
+    added = WarpAccess(FILE, 5, "atomic", "output", "counts", 4, 256, (9, 10, 11), (7, 7, 9), 1)
     first["warps"] = warps_json((WarpAccesses("k", (1, 0, 0), 1, 10, True, 9, (read, added)),))
     for one in others:
         one["warps_reason"] = "Its blocks wait."

@@ -10,7 +10,8 @@ import pytest
 
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.traffic.recording import TrafficRun, record_traffic
-from gpu_ops.explaining.traffic.warps import WarpAccess, WarpAccesses, warp_accesses, warps_json, warps_of
+from gpu_ops.explaining.traffic.warp_content import WarpAccess, WarpAccesses, warps_json, warps_of
+from gpu_ops.explaining.traffic.warps import warp_accesses
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
 from gpu_ops.params import check_values
@@ -43,7 +44,7 @@ def one_of(warp: WarpAccesses, memory: str, verb: str) -> WarpAccess:
 def test_the_bins_that_a_pixels_warp_hits() -> None:
     run, pixel = recorded("histogram2d", "global", SHAPE, "uint8"), 77
     (warp,) = warps(run, "counts", None, pixel)
-    read, added = one_of(warp, "input", "load"), one_of(warp, "result", "atomic")
+    read, added = one_of(warp, "input", "load"), one_of(warp, "output", "atomic")
     assert read.elements[read.lanes.index(warp.lane)] == pixel and added.name == "counts"
     bins = np.asarray(run.x).reshape(-1)[list(read.elements)]
     assert added.elements == tuple(bins.tolist())
@@ -56,7 +57,7 @@ def test_the_partners_of_each_stage_of_a_transform() -> None:
     assert len(stages) == 6 and all(len(set(points)) == 2 for points in stages)  # 64 complex points
     behind = {3}
     for warp in reversed(found):
-        written = set(of_lane(warp, "buffer", "result", verb="store"))
+        written = set(of_lane(warp, "buffer", "output", verb="store"))
         assert behind & written, "each stage writes what the next one reads"
         behind = set(of_lane(warp, "input", "buffer"))
 
@@ -71,9 +72,9 @@ def test_the_coefficients_of_each_level() -> None:
 @pytest.mark.parametrize("id, step, sectors", [("order", 1, 4), ("stride", 2, 8)])
 def test_neighbours_and_strides_of_a_warp(id: str, step: int, sectors: int) -> None:
     (warp,) = warps(recorded("layout", id, (300,), "float32"), "signal", 40)
-    read, written = one_of(warp, "input", "load"), one_of(warp, "result", "store")
+    read, written = one_of(warp, "input", "load"), one_of(warp, "output", "store")
     assert (read.step, read.sectors, len(read.lanes)) == (step, sectors, 32) and written.step == step
-    assert 40 in of_lane(warp, "result", verb="store")
+    assert 40 in of_lane(warp, "output", verb="store")
 
 
 def test_a_sum_goes_through_shared_memory() -> None:

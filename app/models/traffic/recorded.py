@@ -21,7 +21,7 @@ from gpu_ops.explaining.traffic.content import (
     footprint_of,
     traffic_of,
 )
-from gpu_ops.explaining.traffic.warps import WarpAccesses, warps_of
+from gpu_ops.explaining.traffic.warp_content import WarpAccesses, warps_of
 
 COLOURS = "viridis"
 """Even steps that colour-blind people can distinguish."""

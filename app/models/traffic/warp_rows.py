@@ -7,7 +7,7 @@ from typing import NamedTuple
 from PySide6.QtCore import QCoreApplication
 
 from app.base.numbers import count
-from gpu_ops.explaining.traffic.warps import WarpAccess, WarpAccesses
+from gpu_ops.explaining.traffic.warp_content import WarpAccess, WarpAccesses
 
 LEAST = 64
 """Elements that a row shows at least."""
@@ -26,9 +26,9 @@ class Row(NamedTuple):
         """The elements that are shown, first and last + 1: those of all lanes, and some around them."""
         assert self.access is not None
         low, high = min(self.access.elements), max(self.access.elements) + 1
-        more = max(LEAST - (high - low), 0)
-        first = max(min(low - more // 2, self.access.extent - (high - low) - more), 0)
-        return first, first + high - low + more
+        size = max(high - low, min(LEAST, self.access.extent))
+        first = max(min(low - (size - (high - low)) // 2, self.access.extent - size), 0)
+        return first, first + size
 
     @property
     def own(self) -> tuple[int, ...]:
@@ -78,7 +78,7 @@ def _what(one: WarpAccess) -> str:
     }
     names = {
         "input": _tr("the input"),
-        "result": _tr("the result {name}"),
+        "output": _tr("the result {name}"),
         "buffer": one.name or _tr("a buffer"),
         "shared": _tr("shared {name}") if one.name else _tr("shared memory"),
     }
@@ -86,7 +86,7 @@ def _what(one: WarpAccess) -> str:
 
 
 def _how(one: WarpAccess, lane: int) -> str:
-    """How many lanes, where they lie, what that costs, and the elements of the chosen lane."""
+    """How many lanes, where they are, what that costs, and the elements of the chosen lane."""
     lanes, parts = len(one.lanes), []
     parts.append(_tr("{count} lanes").format(count=lanes) if lanes > 1 else _tr("1 lane"))
     if lanes > 1:

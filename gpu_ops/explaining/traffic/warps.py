@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -18,58 +16,14 @@ from gpu_ops.devices.sim.traffic.accesses import Accesses
 from gpu_ops.devices.sim.traffic.following import Touch
 from gpu_ops.devices.sim.traffic.maps import TrafficMaps
 from gpu_ops.errors import ParamError
-from gpu_ops.explaining.traffic.content import SECTOR, Extents
+from gpu_ops.explaining.traffic.content import SECTOR
 from gpu_ops.explaining.traffic.footprints import coordinates, line_of
 from gpu_ops.explaining.traffic.recording import TrafficRun
-from gpu_ops.plan import Launch, Plan, Verb
+from gpu_ops.explaining.traffic.warp_content import Memory, WarpAccess, WarpAccesses
+from gpu_ops.plan import Launch, Plan
 
 MOST, LAUNCHES = 64, 24
 """Accesses of a warp that are kept, and launches that are followed back."""
-Memory = Literal["input", "result", "buffer", "shared"]
-
-
-@dataclass(frozen=True)
-class WarpAccess:
-    """One memory instruction of the warp at a line of a kernel: each of `lanes` accesses the element of the same place
-    in `elements`, by its flat index in the input, in a result, in another buffer, or in the block's shared memory, in
-    units of `itemsize` bytes. The memory has `extent` elements, and is called `name` in the kernel, a result by the
-    filter, "" where it has no name. `sectors` are those of 32 bytes that it touches, 0 for shared memory."""
-
-    file: str
-    line: int
-    verb: Verb
-    memory: Memory
-    name: str
-    itemsize: int
-    extent: int
-    lanes: tuple[int, ...]
-    elements: tuple[int, ...]
-    sectors: int
-
-    @property
-    def step(self) -> int | None:
-        """The elements from each lane's to the next one's, where all are equal, as for a single lane (0)."""
-        steps = set(np.diff(self.elements).tolist()) or {0}
-        return steps.pop() if len(steps) == 1 else None
-
-    @property
-    def most_at_one(self) -> int:
-        """The most lanes that access one element: atomics of these wait for one another."""
-        return max(Counter(self.elements).values())
-
-
-@dataclass(frozen=True)
-class WarpAccesses:
-    """The first accesses of a warp, in the order of execution, of `count` in all. `lane` is the lane that wrote the
-    element of the result, or read that of the input (`reads`)."""
-
-    kernel: str
-    block: Extents
-    warp: int
-    lane: int
-    reads: bool
-    count: int
-    accesses: tuple[WarpAccess, ...]
 
 
 def warp_accesses(run: TrafficRun, output: str, index: int | None, element: int) -> tuple[WarpAccesses, ...]:
@@ -151,7 +105,7 @@ def _access(run: TrafficRun, launch: Launch, touch: Touch) -> WarpAccess:
     ends = touch.address[:, None] + (0, site.nbytes - 1)
     sectors = 0 if touch.space == "shared" else len(np.unique(ends // SECTOR))
     lanes, elements = (tuple(part.tolist()) for part in (touch.at % WARP, (touch.address - base) // size))
-    extent = max((high - base) // size, *elements)
+    extent = max((high - base) // size, max(elements) + 1)
     return WarpAccess(*line_of(launch, site), VERBS[site.verb], memory, name, size, extent, lanes, elements, sectors)
 
 
@@ -171,7 +125,7 @@ def _array(run: TrafficRun, launch: Launch, address: int, nbytes: int) -> Held:
     """The array that holds an address: what it is, and its name."""
     loaded = launch.kernel.loaded
     known: list[tuple[Memory, str, Any]] = [("input", "", run.x)]
-    known += [("result", id, array) for id, array in run.plan.outputs.items()]
+    known += [("output", id, array) for id, array in run.plan.outputs.items()]
     known += [("buffer", name, arg) for name, arg in zip(loaded.param_names, launch.args, strict=True)]
     for memory, name, array in known:
         if isinstance(array, np.ndarray) and array.ndim and array.flags.c_contiguous:
@@ -179,23 +133,3 @@ def _array(run: TrafficRun, launch: Launch, address: int, nbytes: int) -> Held:
             if low <= address < low + array.nbytes:
                 return memory, name, array.dtype.itemsize, low, low + array.nbytes
     return "buffer", "", nbytes, address, address
-
-
-# JSON
-
-
-def warps_json(found: tuple[WarpAccesses, ...]) -> list[dict[str, Any]]:
-    """The accesses of warps as JSON."""
-    return [asdict(one) for one in found]
-
-
-def warps_of(content: Sequence[Mapping[str, Any]]) -> tuple[WarpAccesses, ...]:
-    """The accesses of warps from JSON."""
-    return tuple(
-        WarpAccesses(**{**one, "block": tuple(one["block"]), "accesses": tuple(map(_access_of, one["accesses"]))})
-        for one in content
-    )
-
-
-def _access_of(content: Mapping[str, Any]) -> WarpAccess:
-    return WarpAccess(**{**content, "lanes": tuple(content["lanes"]), "elements": tuple(content["elements"])})
