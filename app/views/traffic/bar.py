@@ -7,6 +7,7 @@ from PySide6.QtGui import QImage, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.base.numbers import count
+from app.base.theme import checkable
 from app.base.tips import tip_text
 from app.controllers.kernels.traffic import TrafficController
 from app.models.pictures.display import colors
@@ -94,7 +95,7 @@ class TrafficBar(QWidget):
         tip = self.tr("What the warp of the chosen element reads and writes, line by line")
         self.warp_button = named(QToolButton(self), "trafficWarpButton", tip=tip)
         self.warp_button.setText(self.tr("Its warp"))
-        self.warp_button.setCheckable(True)
+        checkable(self.warp_button)
         self._arrange()
         self.measure.activated.connect(lambda: controller.set_measure(self.measure.currentData()))
         self.line.activated.connect(self._choose_line)

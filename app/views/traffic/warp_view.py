@@ -14,8 +14,9 @@ from app.views.labels import sentence_label
 from app.views.scrolled import Scrolled
 from app.views.traffic.paint import MADE
 
-LINES = 9
-"""Rows that are visible at once."""
+LINES, WORDS = 9, 0.5
+"""Rows that are visible at once, and the largest share of the width for how an access is."""
+ELIDED = Qt.TextElideMode.ElideRight
 LANE = QColor(255, 140, 0)
 
 
@@ -48,7 +49,8 @@ class WarpRows(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         painter, line, metrics = QPainter(self), self._line, self.fontMetrics()
         left = max((metrics.horizontalAdvance(row.what) for row in self.rows if row.access), default=0) + 8
-        right = max((metrics.horizontalAdvance(row.how) for row in self.rows), default=0) + 8
+        wide = max((metrics.horizontalAdvance(row.how) for row in self.rows), default=0) + 8
+        right = min(wide, int(WORDS * self.width()))
         numbers = [str(end) for row in self.rows if row.access for end in row.span]
         ends = max(map(metrics.horizontalAdvance, numbers), default=0) + 6.0
         ink, centre = self.palette().windowText().color(), Qt.AlignmentFlag.AlignVCenter
@@ -58,7 +60,11 @@ class WarpRows(QWidget):
                 painter.drawText(QRectF(0, n * line, self.width(), line), centre, row.what)
                 continue
             painter.drawText(QRectF(0, n * line, left, line), centre, row.what)
-            painter.drawText(QRectF(self.width() - right + 8, n * line, right, line), centre, row.how)
+            painter.drawText(
+                QRectF(self.width() - right + 8, n * line, right, line),
+                centre,
+                metrics.elidedText(row.how, ELIDED, right - 8),
+            )
             self._draw(painter, row, QRectF(left, n * line + 2, max(self.width() - left - right, 1), line - 4), ends)
         painter.end()
 
