@@ -14,7 +14,7 @@ from app.views.labels import sentence_label
 from app.views.scrolled import Scrolled
 from app.views.traffic.paint import MADE
 
-LINES, WORDS = 9, 0.5
+LINES, WORDS = 9, 0.45
 """Rows that are visible at once, and the largest share of the width for how an access is."""
 ELIDED = Qt.TextElideMode.ElideRight
 LANE = QColor(255, 140, 0)
@@ -81,7 +81,7 @@ class WarpRows(QWidget):
         painter.fillRect(bar, paper)
         each, times = bar.width() / (past - first), Counter(row.access.elements)
         most = max(times.values())
-        for element, lanes in times.items():
+        for element, lanes in sorted(times.items(), key=lambda item: item[0] in row.own):  # its own above the others
             x, height = bar.left() + (element - first) * each, bar.height() * lanes / most
             mark = QRectF(x, bar.bottom() - height, max(each - 1, 2), height)
             painter.fillRect(mark, MADE if element in row.own else LANE)
