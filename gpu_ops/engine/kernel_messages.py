@@ -144,7 +144,8 @@ class TrafficRequest:
 class TrafficAnswer:
     """The answer to TrafficRequest: "start", where the part begins along each spatial axis ([] for the whole input),
     and "variants", for each pick: what `gpu_ops.explaining.traffic.content.traffic_dict` says, or "reason" why there is
-    none; with a place also "footprint", or "footprint_reason"."""
+    none; with a place also "footprint", or "footprint_reason", and "warps", the accesses of its warps, or
+    "warps_reason"."""
 
     job: int
     content: Mapping[str, Any]

@@ -40,6 +40,8 @@ from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.traffic.content import footprint_dict, traffic_dict
 from gpu_ops.explaining.traffic.footprints import footprint
 from gpu_ops.explaining.traffic.recording import TrafficRun, record_traffic
+from gpu_ops.explaining.traffic.warp_content import WarpAccesses, warps_json
+from gpu_ops.explaining.traffic.warps import warp_accesses
 from gpu_ops.explaining.varied.axes import axes_of
 from gpu_ops.explaining.varied.making import Job as PageJob
 from gpu_ops.explaining.varied.making import count_settings, page_of
@@ -263,7 +265,22 @@ def _of_pick(
             raise
         except KernelscopeError as error:
             content["footprint_reason"] = str(error)
+        try:
+            content["warps"] = warps_json(_warps(run, request, start))
+        except FOR_ALL:
+            raise
+        except KernelscopeError as error:
+            content["warps_reason"] = str(error)
     return content
+
+
+def _warps(run: TrafficRun, request: TrafficRequest, start: tuple[int, ...]) -> tuple[WarpAccesses, ...]:
+    """Those of the element of the output, or of the input where the output is not on its grid."""
+    element = _flat(run.x.shape, request, start)
+    shape = tuple(run.plan.outputs[request.output].shape) if request.output in run.plan.outputs else ()
+    spatial = len(request.place)
+    on_grid = shape[:spatial] == run.x.shape[:spatial]
+    return warp_accesses(run, request.output, _flat(shape, request, start) if on_grid else None, element)
 
 
 def _run(request: TrafficRequest, pick: Pick, part: Input) -> TrafficRun:
@@ -285,6 +302,12 @@ def _index(run: TrafficRun, request: TrafficRequest, start: tuple[int, ...]) -> 
     spatial = len(request.place)
     if shape[:spatial] != run.x.shape[:spatial]:
         raise ParamError(f"{request.output} is not on the grid of the input; choose an output that is.")
+    return _flat(shape, request, start)
+
+
+def _flat(shape: tuple[int, ...], request: TrafficRequest, start: tuple[int, ...]) -> int:
+    """The flat index of the place in an array on the grid of the part."""
+    spatial = len(request.place)
     place = [at - first for at, first in zip(request.place, start or (0,) * spatial, strict=True)]
     if not all(0 <= at < extent for at, extent in zip(place, shape, strict=False)):
         raise ParamError("The simulated part of the input does not contain this element; choose one inside.")

@@ -17,6 +17,7 @@ from xray_answers import THERE, plain, show, window_with
 from app.controllers.engine_log import describe
 from app.models.experiment.pin import Pin
 from app.models.traffic.recorded import OfVariant, Recorded, footprint_text, recorded, sector_spans, tinted
+from app.models.traffic.warp_rows import read_with
 from app.views.traffic import paint
 from app.views.traffic.bar import TrafficBar
 from app.views.traffic.marks import draw_passed
@@ -34,6 +35,7 @@ from gpu_ops.explaining.traffic.content import (
     footprint_dict,
     traffic_dict,
 )
+from gpu_ops.explaining.traffic.warp_content import WarpAccess, WarpAccesses, warps_json
 
 SIM = DeviceStatus("sim", "simulated GPU", True)
 SHAPE = (32, 64)
@@ -159,6 +161,38 @@ def test_the_line_of_the_xray_is_followed(qtbot, window, engine) -> None:
     assert window.context.traffic.line == ("mean2d/3_shared.cu", 5)
     window.xray_panel.files.go_to("mean2d/3_shared.cu", 4)
     assert window.context.traffic.line == ("mean2d/3_shared.cu", 4)
+
+
+def test_the_accesses_of_its_warp_are_rows_and_words(qtbot, window, engine) -> None:
+    act(window, "traffic")
+    QTest.mouseClick(window.traffic_bar.warp_button, Qt.MouseButton.LeftButton)
+    answer(qtbot, engine, naive=9, shared=2)
+    view, controller = window.traffic_bar.warp, window.context.traffic
+    assert view.isVisible() and view.words.text() == "Choose an element to see what its warp reads and writes."
+    height = view.height()
+    controller.set_place((110, 210))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    content = answer_of(asked(engine)[-1], {"naive": 9})
+    first, *others = content["variants"]
+    read = WarpAccess(FILE, 4, "load", "input", "", 1, 2048, tuple(range(32)), tuple(range(640, 704, 2)), 2)
+    added = WarpAccess(FILE, 5, "atomic", "output", "counts", 4, 256, (9, 10, 11), (7, 7, 9), 1)
+    first["warps"] = warps_json((WarpAccesses("k", (1, 0, 0), 1, 10, True, 9, (read, added)),))
+    for one in others:
+        one["warps_reason"] = "Its blocks wait."
+    del first["footprint"]
+    engine.answered.emit(TrafficAnswer(asked(engine)[-1].job, content))
+    engine.end()
+    assert [(row.what, row.how) for row in view.rows.rows] == [
+        ("k: warp 1 of block (1, 0), lane 10 read this element", ""),
+        ("line 4 loads from the input", "32 lanes, 2 apart, 2 sectors, its own 660"),
+        ("line 5 changes the result counts", "3 lanes, up to 2 at one element, 1 sector, its own 7"),
+        ("7 more accesses of this warp", ""),
+    ]
+    assert view.rows.rows[1].span == (640, 704) and view.rows.rows[2].span == (0, 64) and view.height() == height
+    assert read_with(controller.recorded.variants[0].warps) == read.elements and view.grab().height() == height
+    controller.set_place((110, 210), "none")
+    controller.set_place((110, 210), "none")
+    assert view.rows.rows == []
 
 
 def test_a_failure_is_a_sentence(qtbot, window, engine) -> None:

@@ -20,6 +20,7 @@ from gpu_ops.explaining.traffic.content import (
     footprint_of,
     traffic_of,
 )
+from gpu_ops.explaining.traffic.warp_content import WarpAccesses, warps_of
 
 COLOURS = "viridis"
 """Even steps that colour-blind people can distinguish."""
@@ -36,8 +37,8 @@ def _tr(text: str) -> str:
 
 @dataclass(eq=False)
 class OfVariant:
-    """The traffic of one variant, or the `reason` why there is none; the footprint that was asked for, or the reason
-    why there is none."""
+    """The traffic of one variant, or the `reason` why there is none; the footprint that was asked for, and the accesses
+    of its warps, or the reasons why there are none."""
 
     id: str
     title: str
@@ -45,6 +46,8 @@ class OfVariant:
     reason: str = ""
     footprint: Footprint | None = None
     footprint_reason: str = ""
+    warps: tuple[WarpAccesses, ...] = ()
+    warps_reason: str = ""
     _painted: dict[tuple[Measure, Line | None], Array] = field(default_factory=dict)
 
     def counts(self, measure: Measure, line: Line | None) -> Array:
@@ -98,8 +101,13 @@ def recorded(content: Mapping[str, Any]) -> Recorded:
         known = "reason" not in one
         traffic = traffic_of(one) if known else None
         footprint = footprint_of(one["footprint"]) if "footprint" in one else None
-        reasons = one.get("reason", ""), footprint, one.get("footprint_reason", "")
-        found.append(OfVariant(one["variant"], one["title"], traffic, *reasons))
+        of_place = (
+            footprint,
+            one.get("footprint_reason", ""),
+            warps_of(one.get("warps", ())),
+            one.get("warps_reason", ""),
+        )
+        found.append(OfVariant(one["variant"], one["title"], traffic, one.get("reason", ""), *of_place))
     return Recorded(tuple(content["start"]), tuple(found))
 
 
@@ -132,6 +140,10 @@ def total_text(one: OfVariant, measure: Measure, line: Line | None) -> str:
     text = texts[measure].format(title=one.title, count=count(own))
     if other:
         text = more[measure].format(text=text, count=count(other))
+    if measure == "shared" and line is None and 0 < one.traffic.shared_loads != own + other:
+        text = _tr("{text}, in {count} loads, some of several values").format(
+            text=text, count=count(one.traffic.shared_loads)
+        )
     if one.traffic.textures and line is None:
         text = _tr("{text}, and {count} texture requests, which have no known sectors").format(
             text=text, count=count(one.traffic.textures)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.base.nesting import bounded
 from app.base.numbers import count
+from app.base.theme import checkable
 from app.base.tips import tip_text
 from app.controllers.kernels.traffic import MOST, TrafficController
 from app.models.traffic.recorded import footprint_text, part_text, total_text
@@ -20,6 +21,7 @@ from app.views.parts import Combo
 from app.views.scrolled import Scrolled
 from app.views.traffic.marks import Entry, draw_entry, draw_scale, entries, entry_width
 from app.views.traffic.strip import TrafficStrip
+from app.views.traffic.warp_view import WarpView
 from gpu_ops.explaining.traffic.content import MEASURES
 from gpu_ops.input_kinds import INPUT_KINDS
 
@@ -112,11 +114,18 @@ class TrafficBar(QWidget):
         in_column(self.state, self.words, 1, on=page, gap=GAP)
         self.texts = Scrolled(page, self)
         self.strip, self.signs = TrafficStrip(self), [Sign(entry, self) for entry in entries(True)]
+        self.warp = WarpView(self)
         self.strip.hide()
+        self.warp.hide()
+        tip = self.tr("What the warp of the chosen element reads and writes, line by line")
+        self.warp_button = named(QToolButton(self), "trafficWarpButton", tip=tip)
+        self.warp_button.setText(self.tr("Its warp"))
+        checkable(self.warp_button)
         self._arrange()
         self.measure.activated.connect(lambda: controller.set_measure(self.measure.currentData()))
         self.line.activated.connect(self._choose_line)
         self.close_button.clicked.connect(lambda: controller.watch(False))
+        self.warp_button.toggled.connect(self._show)
         self.strip.chosen.connect(lambda sample, variant: controller.set_place((sample,), variant))
         controller.changed.connect(self._show)
         controller.shown_changed.connect(self._show)
@@ -125,12 +134,12 @@ class TrafficBar(QWidget):
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
         row = FlowLayout(gap=gap, wide=True)
-        for widget in (self.measure, self.line, self.scale, self.close_button):
+        for widget in (self.measure, self.line, self.scale, self.warp_button, self.close_button):
             row.addWidget(widget)
         legend = FlowLayout(gap=gap)
         for sign in self.signs:
             legend.addWidget(sign)
-        in_column(row, self.strip, legend, self.texts, on=self, margins=(gap, 2, gap, 2), gap=2)
+        in_column(row, self.strip, legend, self.texts, self.warp, on=self, margins=(gap, 2, gap, 2), gap=2)
         self._fit()
 
     def _fit(self) -> None:
@@ -165,7 +174,7 @@ class TrafficBar(QWidget):
         if spatial == 1:
             self.strip.show_recorded(recorded, controller.measure, controller.line, controller.place)
         self.state.setText(self._state())
-        words = ""
+        words, shown = "", None
         if recorded is not None and controller.place:
             shown = recorded.of(controller.variant) or recorded.variants[0]
             words = footprint_text(shown, controller.place)
@@ -174,6 +183,8 @@ class TrafficBar(QWidget):
         elif recorded is not None:
             words = self.tr("Click a pixel of a result, or press Enter at the cursor, to see what made it.")
         self.words.setText(words)
+        self.warp.setVisible(self.warp_button.isChecked() and recorded is not None)
+        self.warp.show_variant(shown)
         QTimer.singleShot(0, self, self._show_words)
 
     def _show_words(self) -> None:

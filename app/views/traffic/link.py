@@ -13,6 +13,7 @@ from app.controllers.kernels.traffic import TrafficController
 from app.models.pictures.probe import Probe
 from app.models.results.view_data import INPUT
 from app.models.traffic.recorded import OfVariant, Recorded, by_pixel, tinted
+from app.models.traffic.warp_rows import read_with
 from app.views.pictures.canvas_paint import rgba_image
 from app.views.pictures.image_canvas import ImageCanvas
 from app.views.pictures.sketch import sketch_of
@@ -78,7 +79,7 @@ class TrafficLink(QObject):
         image = rgba_image(tinted(counts, top))
         shape = (counts.shape[0], counts.shape[1])
         about = (image, (start[0], start[1]), shape, one.footprint, controller.place, channels, counts)
-        return Painted(*about, controller.measure, top)
+        return Painted(*about, controller.measure, top, read_with(one.warps))
 
     # The user
 

@@ -42,7 +42,8 @@ At = Callable[[float, float], QPointF]
 @dataclass(frozen=True, eq=False)
 class Painted:
     """What is painted for one variant: the colours of the part of the picture that begins at `start` (row, column), and
-    the footprint of `place`, with `channels` values per pixel. The colours go from 0 to `top` of the `measure`."""
+    the footprint of `place`, with `channels` values per pixel. The colours go from 0 to `top` of the `measure`. Where
+    there is no footprint, `read` are the elements of the input that the warp of the place reads with it."""
 
     image: QImage | None
     start: tuple[int, int]
@@ -53,6 +54,7 @@ class Painted:
     counts: Array | None = None
     measure: Measure = "sectors"
     top: int = 0
+    read: tuple[int, ...] = ()
 
     @cached_property
     def pixels(self) -> list[tuple[int, int]]:
@@ -62,7 +64,7 @@ class Painted:
 
     @property
     def _flat(self) -> Array:
-        elements = self.footprint.elements if self.footprint is not None else ()
+        elements = self.read if self.footprint is None else self.footprint.elements
         return np.unique(np.asarray(elements, np.int64) // self.channels)
 
     @cached_property
@@ -95,7 +97,7 @@ def draw_traffic(painter: QPainter, canvas: ImageCanvas, painted: Painted) -> No
         painter.setRenderHint(QPainter.RenderHint.SmoothPixmapTransform, False)
     full = canvas.window().isFullScreen()  # there the window has no bar with the scale and the legend
     scale = [scale_entry(painted.measure, painted.top)] if painted.top else []
-    if painted.footprint is None or not painted.place:
+    if not painted.place or (painted.footprint is None and not painted.read):
         if full:
             _draw_legend(painter, canvas, scale, QRectF(area.center(), QSizeF()), None)
         return
@@ -111,7 +113,9 @@ def draw_traffic(painter: QPainter, canvas: ImageCanvas, painted: Painted) -> No
             painter.drawRect(where)
         frame = _draw_enlarged(painter, canvas, painted, box, where)
     if full:
-        _draw_legend(painter, canvas, [*entries(bool(painted.passed)), *scale], where, frame)
+        _draw_legend(
+            painter, canvas, [*(entries(bool(painted.passed)) if painted.footprint else ()), *scale], where, frame
+        )
 
 
 def _bounds(painted: Painted) -> tuple[int, int, int, int]:

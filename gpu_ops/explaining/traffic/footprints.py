@@ -181,7 +181,7 @@ class _Search:
 
     def _writer(self, launch: Launch, block: int, site: Site, thread: int, tape: Tape) -> dict[str, Any]:
         """Who stored the result."""
-        file, line = _line(launch, site)
+        file, line = line_of(launch, site)
         loads = {space: 0 for space in ("global", "shared")}
         for touch in tape.reads:
             if touch.space in loads:
@@ -191,8 +191,8 @@ class _Search:
             "kernel": launch.kernel.name,
             "file": file,
             "line": line,
-            "block": _coordinates(block, launch.grid),
-            "thread": _coordinates(thread, launch.block),
+            "block": coordinates(block, launch.grid),
+            "thread": coordinates(thread, launch.block),
             "warp": thread // WARP,
             "own_reads": loads["global"],
             "shared_reads": loads["shared"],
@@ -201,8 +201,8 @@ class _Search:
 
     def _take(self, launch: Launch, place: int, block: int, thread: int, read: Read) -> None:
         """Keep a load of the input."""
-        where = (launch.kernel.name, *_line(launch, read.site))
-        who = _coordinates(block, launch.grid), _coordinates(read.thread, launch.block)
+        where = (launch.kernel.name, *line_of(launch, read.site))
+        who = coordinates(block, launch.grid), coordinates(read.thread, launch.block)
         own = read.thread == thread and self._blocks == 1
         inside = {self._copied_from(read.address + byte, place) for byte in range(read.nbytes)}
         inside = {address for address in inside if self._start <= address < self._end}
@@ -210,14 +210,14 @@ class _Search:
             self._reads.append((element, FootprintRead(element, *where, *who, own)))
 
 
-def _line(launch: Launch, site: Site) -> tuple[str, int]:
+def line_of(launch: Launch, site: Site) -> tuple[str, int]:
     """The line of the kernel's own file, or that of a header where there is none."""
     own = launch.kernel.compiled.source
     places = ((site.place.file, site.place.line), *site.place.inlined_at)
     return next(((file, line) for file, line in places if file == own), places[0])
 
 
-def _coordinates(number: int, extents: Sequence[int]) -> Extents:
+def coordinates(number: int, extents: Sequence[int]) -> Extents:
     x, y, _ = extents
     return number % x, number // x % y, number // (x * y)
 

@@ -65,9 +65,13 @@ class TrafficRun:
                     found[key][measure] = own if before is None else before + own
             elsewhere["shared"] += sum(maps.other.values())
         lines = (LineTraffic(*key, {m: small(c) for m, c in counts.items()}) for key, counts in sorted(found.items()))
-        textures = sum(one.counts.get("texture_requests", 0) for each in self.executions for one in each.lines)
         about = (self.variant, self.x.shape, self.x.dtype.itemsize)
-        return Traffic(*about, tuple(lines), dict(elsewhere), textures)
+        more = self._counted("texture_requests"), self._counted("shared_load_threads")
+        return Traffic(*about, tuple(lines), dict(elsewhere), *more)
+
+    def _counted(self, name: str) -> int:
+        """A counter of all launches."""
+        return sum(line.counts.get(name, 0) for each in self.executions for line in each.lines)
 
 
 def record_traffic(

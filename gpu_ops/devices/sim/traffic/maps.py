@@ -27,7 +27,7 @@ class TrafficMaps:
     """The counts of one launch, for each place in the source and each allocation by its base address: `requests` of
     warps that ask for each element, and fetches of each sector (n,); `shared` has the reads by threads of a cell of
     shared memory with a copy of each element. `other` are reads of cells that hold something else, by place. `writers`
-    are the blocks that wrote each element last, −1 for none."""
+    and `readers` are the blocks that wrote and read each element last, −1 for none."""
 
     def __init__(self, code: Code, table: Table) -> None:
         self.requests: dict[tuple[Place, int], Array] = {}
@@ -35,6 +35,7 @@ class TrafficMaps:
         self.shared: dict[tuple[Place, int], Array] = {}
         self.other: dict[Place, int] = {}
         self.writers: dict[int, Array] = {}
+        self.readers: dict[int, Array] = {}
         self.itemsizes: dict[int, int] = {}
         self._table = table
         uses_shared = any(site.space in ("shared", "generic") for site in code.sites)
@@ -56,10 +57,14 @@ class TrafficMaps:
         rows, times = (made.rows[:, :1] if made.even else made.rows), round(made.times * weight)
         low, high = int(rows.min()), int(rows.max()) + made.nbytes
         region = self._table.find(site.number, low, high)
-        for one in [region] if region is not None else self._table.regions:
+        if region is not None:
+            self._count(rows, made.nbytes, site, region, times)
+            return
+        for one in self._table.regions:
             inside = (rows >= one.low) & (rows < one.high)
-            if region is not None or inside.any():
-                self._count(rows if region is not None else np.where(inside, rows, -1), made.nbytes, site, one, times)
+            if inside.any():
+                self._count(np.where(inside, rows, -1), made.nbytes, site, one, times)
+                rows = np.where(inside, -1, rows)  # arguments may overlap, and each address counts once
 
     def _count(self, rows: Array, nbytes: int, site: Site, region: Region, times: int) -> None:
         """Count addresses in a region; −1 for one outside."""
@@ -74,18 +79,13 @@ class TrafficMaps:
         """Note who writes, and follow copies."""
         if self._copies is not None:
             self._copies.accessed(space, lanes, site, address)
-        if space == "global" and site.verb != "reads":
+        if space == "global":
             where = lanes.active(address).astype(np.int64) + site.offset
             region = self._table.find(site.number, int(where.min()), int(where.max()) + site.nbytes)
             if region is not None:
-                size = region.itemsize
-                owners = self.writers.get(region.base)
-                if owners is None:
-                    self.itemsizes[region.base] = size
-                    owners = self.writers[region.base] = np.full(elements_of(region), -1, np.int32)
-                first = (where - region.base) // size
-                for by in range(max(1, site.nbytes // size)):
-                    owners[first + by] = lanes.layout.first + lanes.flat // lanes.layout.width
+                blocks = lanes.layout.first + lanes.flat // lanes.layout.width
+                _own(self.readers if site.verb == "reads" else self.writers, region, where, site.nbytes, blocks)
+                self.itemsizes[region.base] = region.itemsize
 
     def shuffled(self, source: Array, lanes: Lanes) -> None:
         """Follow copies."""
@@ -108,13 +108,14 @@ class TrafficMaps:
         if len(held) < len(origins):
             self.other[place] = self.other.get(place, 0) + len(origins) - len(held)
         plain = origins[origins > 0]
-        for region in self._table.regions if len(held) else ():
+        for region in self._table.regions:
             key, size = (place, region.base), region.itemsize
             for by in range(0, max(size, nbytes), size):  # all elements of a wide copy
                 inside = (plain if by else held) + by
                 inside = inside[(inside >= region.low) & (inside < region.high)]
                 if len(inside):
                     _add(self.shared, key, (inside - region.base) // size, elements_of(region), 1)
+            held, plain = (one[(one < region.low) | (one >= region.high)] for one in (held, plain))  # each counts once
 
 
 class Copies(Follower):
@@ -197,6 +198,16 @@ def _add(maps: dict[tuple[Place, int], Array], key: tuple[Place, int], index: Ar
         low = int(index.min())
         counts = np.bincount(index - low)
         found[low : low + len(counts)] += counts * times
+
+
+def _own(owners: dict[int, Array], region: Region, where: Array, nbytes: int, blocks: Array) -> None:
+    """Note the blocks that access the elements of a region at these addresses."""
+    own = owners.get(region.base)
+    if own is None:
+        own = owners[region.base] = np.full(elements_of(region), -1, np.int32)
+    first = (where - region.base) // region.itemsize
+    for by in range(max(1, nbytes // region.itemsize)):
+        own[first + by] = blocks
 
 
 def elements_of(region: Region) -> int:

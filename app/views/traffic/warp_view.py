@@ -1,0 +1,119 @@
+"""What the warps of the chosen element read and wrote: a row for each access, with a mark for each lane."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
+
+from app.models.traffic.recorded import OfVariant
+from app.models.traffic.warp_rows import Row, rows_of
+from app.views.labels import sentence_label
+from app.views.scrolled import Scrolled
+from app.views.traffic.marks import MADE
+
+LINES, WORDS = 9, 0.45
+"""Rows that are visible at once, and the largest share of the width for how an access is."""
+ELIDED = Qt.TextElideMode.ElideRight
+LANE = QColor(255, 140, 0)
+
+
+class WarpRows(QWidget):
+    """Paints the rows. A mark is as high as many lanes access its element: all of the height is the most of a row."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("trafficWarpRows")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Minimum)
+        self.rows: list[Row] = []
+
+    def show_rows(self, rows: list[Row]) -> None:
+        """Show others."""
+        self.rows = rows
+        self.setAccessibleName("\n".join(f"{row.what}: {row.how}" if row.how else row.what for row in rows))
+        self.updateGeometry()
+        self.update()
+
+    @property
+    def _line(self) -> int:
+        return self.fontMetrics().height() + 2
+
+    def sizeHint(self) -> QSize:  # noqa: N802
+        return QSize(60 * self.fontMetrics().averageCharWidth(), self._line * len(self.rows))
+
+    def minimumSizeHint(self) -> QSize:  # noqa: N802
+        return QSize(0, self._line * len(self.rows))
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
+        painter, line, metrics = QPainter(self), self._line, self.fontMetrics()
+        left = max((metrics.horizontalAdvance(row.what) for row in self.rows if row.access), default=0) + 8
+        wide = max((metrics.horizontalAdvance(row.how) for row in self.rows), default=0) + 8
+        right = min(wide, int(WORDS * self.width()))
+        numbers = [str(end) for row in self.rows if row.access for end in row.span]
+        ends = max(map(metrics.horizontalAdvance, numbers), default=0) + 6.0
+        ink, centre = self.palette().windowText().color(), Qt.AlignmentFlag.AlignVCenter
+        for n, row in enumerate(self.rows):
+            painter.setPen(ink)
+            if row.access is None:
+                painter.drawText(QRectF(0, n * line, self.width(), line), centre, row.what)
+                continue
+            painter.drawText(QRectF(0, n * line, left, line), centre, row.what)
+            painter.drawText(
+                QRectF(self.width() - right + 8, n * line, right, line),
+                centre,
+                metrics.elidedText(row.how, ELIDED, right - 8),
+            )
+            self._draw(painter, row, QRectF(left, n * line + 2, max(self.width() - left - right, 1), line - 4), ends)
+        painter.end()
+
+    def _draw(self, painter: QPainter, row: Row, box: QRectF, ends_width: float) -> None:
+        """The elements of the lanes, between the first and the last that are shown at the ends."""
+        assert row.access is not None
+        (first, past), ink = row.span, self.palette().windowText().color()
+        ends = str(first), str(past - 1)
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, ends[0])
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, ends[1])
+        bar = box.adjusted(ends_width, 0, -ends_width, 0)
+        paper = QColor(ink)
+        paper.setAlpha(40)
+        painter.fillRect(bar, paper)
+        each, times = bar.width() / (past - first), Counter(row.access.elements)
+        most = max(times.values())
+        for element, lanes in sorted(times.items(), key=lambda item: item[0] in row.own):  # its own above the others
+            x, height = bar.left() + (element - first) * each, bar.height() * lanes / most
+            mark = QRectF(x, bar.bottom() - height, max(each - 1, 2), height)
+            painter.fillRect(mark, MADE if element in row.own else LANE)
+        painter.setPen(ink)
+
+
+class WarpView(QWidget):
+    """The rows of a variant, below a sentence that says what they are, in a fixed height: so the pictures keep their
+    size when another element is chosen."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("trafficWarp")
+        self.words, self.rows = sentence_label("trafficWarpWords", self), WarpRows(self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(2)
+        scrolled = Scrolled(self.rows, self)
+        scrolled.setFixedHeight(LINES * (self.fontMetrics().height() + 2))
+        layout.addWidget(self.words)
+        layout.addWidget(scrolled)
+
+    def show_variant(self, one: OfVariant | None) -> None:
+        """Show the accesses of a variant; None where no element is chosen."""
+        if one is None:
+            text = self.tr("Choose an element to see what its warp reads and writes.")
+        elif not one.warps:
+            text = self.tr("{title}: {reason}").format(title=one.title, reason=one.warps_reason)
+        else:
+            text = self.tr(
+                "{title}: a mark is an element that lanes access at once, higher where more of them meet; the chosen "
+                "lane's own has another colour. The numbers are the first and the last element that a row shows."
+            ).format(title=one.title)
+        self.words.setText(text)
+        self.rows.show_rows(rows_of(one.warps) if one is not None else [])

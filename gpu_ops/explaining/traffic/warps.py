@@ -1,0 +1,135 @@
+"""What the warps of one element read and write, access by access: which elements their lanes meet at each line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gpu_ops.devices.sim.lanes import WARP
+from gpu_ops.devices.sim.launch import WaitingBlocks
+from gpu_ops.devices.sim.memory import address_of
+from gpu_ops.devices.sim.ptx.kernels import plain_name
+from gpu_ops.devices.sim.traces import VERBS
+from gpu_ops.devices.sim.traffic.accesses import Accesses
+from gpu_ops.devices.sim.traffic.following import Touch
+from gpu_ops.devices.sim.traffic.maps import TrafficMaps
+from gpu_ops.errors import ParamError
+from gpu_ops.explaining.traffic.content import SECTOR
+from gpu_ops.explaining.traffic.footprints import coordinates, line_of
+from gpu_ops.explaining.traffic.recording import TrafficRun
+from gpu_ops.explaining.traffic.warp_content import Memory, WarpAccess, WarpAccesses
+from gpu_ops.plan import Launch, Plan
+
+MOST, LAUNCHES = 64, 24
+"""Accesses of a warp that are kept, and launches that are followed back."""
+
+
+def warp_accesses(run: TrafficRun, output: str, index: int | None, element: int) -> tuple[WarpAccesses, ...]:
+    """The accesses of the warp that wrote an element of an output, after those of the warps of earlier launches that
+    wrote what its thread read, one each; or, where the output has no element at this place (None), of the warp that
+    read an element of the input. Runs their blocks again.
+
+    Raises ParamError where there is no such warp, with the reason; Cancelled.
+    """
+    pairs, found = list(zip(run.launches, run.maps, strict=True)), list[WarpAccesses]()
+    if index is None:
+        address = address_of(run.x) + element * run.x.dtype.itemsize
+        for launch, maps in pairs:
+            if (block := _owner(maps, address, True)) >= 0:
+                return (_of_block(run, launch, block, address, True)[0],)
+        raise ParamError("No kernel reads this element of the input in global memory; choose another variant.")
+    array = run.plan.outputs[output]
+    address = address_of(array) + index * array.dtype.itemsize
+    for place in range(len(pairs) - 1, -1, -1):
+        launch, maps = pairs[place]
+        if len(found) < LAUNCHES and (block := _owner(maps, address, False)) >= 0:
+            warp, reads = _of_block(run, launch, block, address, False)
+            found.insert(0, warp)
+            earlier = [maps for _, maps in pairs[:place]]
+            written = [one for one in reads if any(_owner(maps, one, False) >= 0 for maps in earlier)]
+            address = address if address in written or not written else written[0]
+    if not found:
+        raise ParamError("No kernel writes this element in global memory; choose another variant.")
+    return tuple(found)
+
+
+def _owner(maps: TrafficMaps, address: int, reads: bool) -> int:
+    """The block that accessed an address last, or −1."""
+    for base, owners in (maps.readers if reads else maps.writers).items():
+        element = (address - base) // maps.itemsizes[base]
+        if 0 <= element < len(owners):
+            return int(owners[element])
+    return -1
+
+
+def _of_block(run: TrafficRun, launch: Launch, block: int, address: int, reads: bool) -> tuple[WarpAccesses, list[int]]:
+    """The accesses of the warp of a block that accesses an address, and the addresses of global memory that its thread
+    reads, in order."""
+    if launch.kernel.loaded.code.cluster:
+        raise ParamError(f"{launch.kernel.name} runs in clusters, which are not followed; choose another variant.")
+    kept = Accesses()
+    options = replace(run.device.options, observers=kept, blocks=(block,), checks="off", machine_code=False)
+    try:
+        run.device.with_options(options).execute(Plan((launch,), run.plan.outputs))
+    except WaitingBlocks:
+        raise ParamError(f"The blocks of {launch.kernel.name} wait for one another; choose another variant.") from None
+    thread = _thread(kept.touches, address, reads)
+    own = [touch for touch in map(lambda t: _of_warp(t, thread // WARP), kept.touches) if len(touch.at)]
+    found = tuple(_access(run, launch, touch) for touch in own[:MOST])
+    loads = [t for t in own if t.space == "global" and t.site.verb == "reads"]
+    read = [int(one) for t in loads for one in t.address[t.at == thread]]
+    where = launch.kernel.name, coordinates(block, launch.grid)
+    return WarpAccesses(*where, thread // WARP, thread % WARP, reads, len(own), found), read
+
+
+def _thread(touches: list[Touch], address: int, reads: bool) -> int:
+    """The thread that first read, or last wrote, the byte at an address."""
+    for touch in touches if reads else touches[::-1]:
+        if touch.space == "global" and (touch.site.verb == "reads") == reads:
+            hit = np.flatnonzero((touch.address <= address) & (address < touch.address + touch.site.nbytes))
+            if len(hit):
+                return int(touch.at[hit[0] if reads else hit[-1]])
+    raise ParamError("This element depends on the order of the blocks; choose another variant.")
+
+
+def _of_warp(touch: Touch, warp: int) -> Touch:
+    own = touch.at // WARP == warp
+    return touch._replace(at=touch.at[own], address=touch.address[own])
+
+
+def _access(run: TrafficRun, launch: Launch, touch: Touch) -> WarpAccess:
+    site, first = touch.site, int(touch.address[0])
+    memory, name, size, base, high = (_shared if touch.space == "shared" else _array)(run, launch, first, site.nbytes)
+    ends = touch.address[:, None] + (0, site.nbytes - 1)
+    sectors = 0 if touch.space == "shared" else len(np.unique(ends // SECTOR))
+    lanes, elements = (tuple(part.tolist()) for part in (touch.at % WARP, (touch.address - base) // size))
+    extent = max((high - base) // size, max(elements) + 1)
+    return WarpAccess(*line_of(launch, site), VERBS[site.verb], memory, name, size, extent, lanes, elements, sectors)
+
+
+Held = tuple[Memory, str, int, int, int]
+"""A memory, its name, the bytes of an element, its first address, and its end."""
+
+
+def _shared(run: TrafficRun, launch: Launch, address: int, nbytes: int) -> Held:
+    """The shared variable at an address, or all of the block's shared memory."""
+    loaded = launch.kernel.loaded
+    whole = ("", 0, int(loaded.dynamic_from + launch.shared_bytes))
+    name, low, high = next(((n, a, b) for n, a, b in loaded.shared if a <= address < b), whole)
+    return "shared", plain_name(name), nbytes, low, high
+
+
+def _array(run: TrafficRun, launch: Launch, address: int, nbytes: int) -> Held:
+    """The array that holds an address: what it is, and its name."""
+    loaded = launch.kernel.loaded
+    known: list[tuple[Memory, str, Any]] = [("input", "", run.x)]
+    known += [("output", id, array) for id, array in run.plan.outputs.items()]
+    known += [("buffer", name, arg) for name, arg in zip(loaded.param_names, launch.args, strict=True)]
+    for memory, name, array in known:
+        if isinstance(array, np.ndarray) and array.ndim and array.flags.c_contiguous:
+            low = address_of(array)
+            if low <= address < low + array.nbytes:
+                return memory, name, array.dtype.itemsize, low, low + array.nbytes
+    return "buffer", "", nbytes, address, address

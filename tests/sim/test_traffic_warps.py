@@ -1,0 +1,89 @@
+"""What the warps of an element read and write: bins of a histogram, stages of a transform, levels, layouts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_ops.errors import ParamError
+from gpu_ops.explaining.traffic.recording import TrafficRun, record_traffic
+from gpu_ops.explaining.traffic.warp_content import WarpAccess, WarpAccesses, warps_json, warps_of
+from gpu_ops.explaining.traffic.warps import warp_accesses
+from gpu_ops.filters import find_filter
+from gpu_ops.io import from_array
+from gpu_ops.params import check_values
+
+SHAPE = (24, 40)
+
+
+def recorded(filter: str, id: str, shape: tuple[int, ...], dtype: str, **params: Any) -> TrafficRun:
+    found = find_filter(filter)
+    variant = found.variant(id)
+    values = from_array(np.random.default_rng(1).integers(1, 255, shape).astype(dtype))
+    own = check_values(found.params, params, filter), check_values(variant.knobs, {}, id)
+    return record_traffic(found, variant, values, *own, code=False)
+
+
+def warps(run: TrafficRun, output: str, index: int | None, element: int = 0) -> tuple[WarpAccesses, ...]:
+    return warps_of(json.loads(json.dumps(warps_json(warp_accesses(run, output, index, element)))))
+
+
+def of_lane(warp: WarpAccesses, *memories: str, verb: str = "load") -> list[int]:
+    """The elements that the chosen lane accesses."""
+    own = [one for one in warp.accesses if one.memory in memories and one.verb == verb and one.name != "table"]
+    return [e for one in own for lane, e in zip(one.lanes, one.elements, strict=True) if lane == warp.lane]
+
+
+def one_of(warp: WarpAccesses, memory: str, verb: str) -> WarpAccess:
+    return next(one for one in warp.accesses if (one.memory, one.verb) == (memory, verb))
+
+
+def test_the_bins_that_a_pixels_warp_hits() -> None:
+    run, pixel = recorded("histogram2d", "global", SHAPE, "uint8"), 77
+    (warp,) = warps(run, "counts", None, pixel)
+    read, added = one_of(warp, "input", "load"), one_of(warp, "output", "atomic")
+    assert read.elements[read.lanes.index(warp.lane)] == pixel and added.name == "counts"
+    bins = np.asarray(run.x).reshape(-1)[list(read.elements)]
+    assert added.elements == tuple(bins.tolist())
+    assert added.most_at_one == np.bincount(bins).max() and read.step == 1 and read.sectors == 1
+
+
+def test_the_partners_of_each_stage_of_a_transform() -> None:
+    found = warps(recorded("fft_batch1d", "global", (64,), "float32"), "spectra", 3)
+    stages = [of_lane(warp, "input", "buffer") for warp in found if "stage" in warp.kernel]
+    assert len(stages) == 6 and all(len(set(points)) == 2 for points in stages)  # 64 complex points
+    behind = {3}
+    for warp in reversed(found):
+        written = set(of_lane(warp, "buffer", "output", verb="store"))
+        assert behind & written, "each stage writes what the next one reads"
+        behind = set(of_lane(warp, "input", "buffer"))
+
+
+def test_the_coefficients_of_each_level() -> None:
+    found = warps(recorded("wavelet1d", "global", (300,), "float32", levels=2, wavelet="haar"), "signal", 40)
+    low = [one for warp in found if "inverse" in warp.kernel for one in warp.accesses if one.name == "low"]
+    places = [e for one in low for lane, e in zip(one.lanes, one.elements, strict=True)]
+    assert [one.extent for one in low] == [75, 150] and {10, 20} <= set(places)
+
+
+@pytest.mark.parametrize("id, step, sectors", [("order", 1, 4), ("stride", 2, 8)])
+def test_neighbours_and_strides_of_a_warp(id: str, step: int, sectors: int) -> None:
+    (warp,) = warps(recorded("layout", id, (300,), "float32"), "signal", 40)
+    read, written = one_of(warp, "input", "load"), one_of(warp, "output", "store")
+    assert (read.step, read.sectors, len(read.lanes)) == (step, sectors, 32) and written.step == step
+    assert 40 in of_lane(warp, "output", verb="store")
+
+
+def test_a_sum_goes_through_shared_memory() -> None:
+    (warp,) = warps(recorded("scan2d", "hillis_steele", SHAPE, "uint8"), "image", 50)
+    assert of_lane(warp, "input") == [50] and len(of_lane(warp, "shared")) > 1
+
+
+def test_an_element_that_no_warp_can_be_named_for_is_said() -> None:
+    with pytest.raises(ParamError, match="wait for one another; choose another variant"):
+        warp_accesses(recorded("scan2d", "look_back", SHAPE, "uint8"), "image", 50, 50)
+    with pytest.raises(ParamError, match="No kernel reads this element"):
+        warp_accesses(recorded("conv3x3", "texture", SHAPE, "uint8"), "image", None, 5)
