@@ -183,7 +183,7 @@ def test_faults_of_the_other_are_told(qtbot, window, engine) -> None:
 
 # Edited kernels
 
-EDITED_FILE = "mean2d/3_shared.cu"
+EDITED_FILE, NAIVE_FILE = "mean2d/3_shared.cu", "mean2d/1_naive.cu"
 
 
 def edited(*rows: dict[str, Any]) -> dict[str, Any]:
@@ -214,6 +214,32 @@ def test_an_edited_kernel_is_set_beside_its_own_shipped_one_whatever_compare_has
     ray.compare_with("shared")
     assert len(asked(engine)) == 4, "what the edit changes is known"
     assert "A: 3 constant + shared\nB: 3 constant + shared, edited" in panel.comparison.text.toPlainText()
+
+
+def test_edit_opens_at_the_line_that_was_looked_at_and_says_why_the_run_failed(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    panel, ray, session = window.xray_panel, window.context.xray, window.controller.session
+    panel.source.go_to(5)
+    QTest.mouseClick(panel.edit, Qt.MouseButton.LeftButton)
+    editor = panel.code.editor
+    assert editor.textCursor().blockNumber() == 4 and window.focusWidget() is editor
+    ray.choose("naive")
+    panel.edit.click()
+    ray.drafts.set_text("mean2d", "naive", NAIVE_FILE, read_source(NAIVE_FILE) + "// mine\n")
+    ray.contract.show_result(ray.draft)
+    assert "Run: " not in panel.edit_bar.about.text()
+    failure = "edited 1_naive.cu:23: illegal address: " + "the thread reads beyond the end of x; " * 5
+    slot = session.shown.slot(next(iter(session.shown.pins)))
+    about = {"filter": "mean2d", "edits": ray.draft.hash, "failure": failure, "failure_kind": "kernel"}
+    window.controller.results.put(row("naive", slot.device, None, **about), slot=slot)
+    said = panel.edit_bar.about
+    assert (
+        said.text().endswith(f"\nRun: {failure}")
+        and said.wordWrap()
+        and said.height() >= said.heightForWidth(said.width())
+    )
+    ray.drafts.set_text("mean2d", "naive", NAIVE_FILE, read_source(NAIVE_FILE) + "// mended\n")
+    assert "Run: " not in said.text(), "it was another text that failed"
 
 
 # What was measured
