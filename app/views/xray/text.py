@@ -120,7 +120,7 @@ def _told(found: Mapping[str, Any]) -> list[str]:
 
 
 def _apart(before: float, after: float) -> tuple[str, str]:
-    """Two values as texts, with as many digits, three at least, as tell them apart."""
+    """Two values as texts with three digits, or with as many as it takes until the texts differ."""
     texts = ((number(before, digits), number(after, digits)) for digits in range(3, 18))
     return next((pair for pair in texts if pair[0] != pair[1]), (number(before, 3), number(after, 3)))
 
