@@ -18,9 +18,18 @@ from app.models.lesson import LessonState, action_done, saved_setup
 from app.models.results.results import Results
 from app.models.settings import Settings
 from app.models.xray.drafts import Draft
+from gpu_ops import FILTERS
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.errors import InputError, KernelscopeError, plain
+from gpu_ops.lessons.lesson import Exercise, Page
 from gpu_ops.lessons.reading import read_lesson
+from gpu_ops.types import Filter
+
+
+def _broken(filter: Filter, exercise: Exercise) -> Draft:
+    """The kernel that an exercise asks to mend."""
+    draft = Draft(filter.id, exercise.variant)
+    return draft.with_text(draft.file, exercise.broken(read_source(draft.file)))
 
 
 class LessonController(QObject):
@@ -56,25 +65,45 @@ class LessonController(QObject):
         xray.drafts.changed.connect(self._look_at_repair)
 
     def set_up(self, anyway: bool = False) -> str:
-        """Open the experiment of the page in place of the present one, which `go_back` opens again. Returns why that
-        one cannot be opened again, "" where it can; then nothing happens, unless it is to be done `anyway`. Raises
-        KernelscopeError for a page whose names there are not."""
+        """Open the experiment of the page in place of the present one, which `go_back` opens again. Returns what of
+        that one would be lost and why, "" where nothing is; then nothing happens, unless it is to be done `anyway`.
+        Raises KernelscopeError for a page whose names there are not."""
         page = self.state.page
         if page is None or page.setup is None:
             return ""
         wanted = saved_setup(page.setup, self._look.presenter)
-        if self._session.original is not None and self._session.inputs != self._own_input:
+        lost = [
+            self.tr("{variant}, edited, is not saved: save it in the X-ray panel.").format(variant=title)
+            for title in self._replaced(page)
+        ]
+        own, kept = self._session.original is not None and self._session.inputs != self._own_input, None
+        if own:
             try:
-                self._keep(self._sessions.present(self._view()))
+                kept = self._sessions.present(self._view())
             except InputError as error:
-                if not anyway:
-                    return error.sentence()
-                self._keep(None)
+                lost.append(error.sentence())
+        if lost and not anyway:
+            return " ".join(lost)
+        if own:
+            self._keep(kept)
         self._opened = wanted
         self._sessions.show(wanted)
         if page.setup.panel != "pictures":
             self.panel_wanted.emit("xray" if page.exercise else page.setup.panel)
         return ""
+
+    def _replaced(self, page: Page) -> list[str]:
+        """The titles of the unsaved kernels that the broken one of an exercise takes the place of."""
+        setup, exercise = page.setup, page.exercise
+        if setup is None or exercise is None:
+            return []
+        titles = []
+        for draft in self._xray.drafts.unsaved:
+            filter = FILTERS.find(draft.filter)
+            replaced = setup.filter in (filter.id, filter.family) and draft.variant == exercise.variant
+            if replaced and draft != _broken(filter, exercise):
+                titles.append(draft.origin.title)
+        return titles
 
     def open_file(self, path: str) -> None:
         """Read the lesson in a file. Raises InputError or ParamError for what is none, and where the experiment of a
@@ -118,9 +147,8 @@ class LessonController(QObject):
         filter, exercise = self._session.filter, page.exercise
         if page.setup.filter not in (filter.id, filter.family) or self._session.choice.picks != page.setup.variants:
             return
-        draft = Draft(filter.id, exercise.variant)
         self._exercise = lesson.id, self.state.place
-        self._xray.open_draft(draft.with_text(draft.file, exercise.broken(read_source(draft.file))))
+        self._xray.open_draft(_broken(filter, exercise))
 
     @Slot(object)
     def _changed(self, change: Change) -> None:

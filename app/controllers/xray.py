@@ -292,7 +292,8 @@ class XRayController(OnDemand):
         if session.input is None or not self.variant:
             return None
         knobs = {id: dict(choice.knobs.get(id, {})) for id in (self.variant, self.against)}
-        compared = self.against and (self._comparing or self.edits)
+        # An edited kernel is compared with its own shipped one without a request.
+        compared = self._comparing and self.against not in ("", self.variant)
         against = (self.against, knobs[self.against]) if compared else None
         params, own = dict(choice.params), knobs[self.variant]
         about = (session.input, choice.filter, params, self.variant, own, session.device)

@@ -35,7 +35,8 @@ class XRayAnswer:
     """The answer to XRayRequest: schema kernelscope-xray/1 with the "accesses" of each kernel, and also "title",
     "idea", "sentences" that explain it, "sources" {file: text}, the input's "name" and "whole" spatial shape, and
     "place", where the X-rayed part begins along each spatial axis ([] for the whole input). With `against` there is a
-    "comparison" (see gpu_ops.explaining.comparison), or the "reason" why there is none. With a profile there are
+    "comparison" (see gpu_ops.explaining.comparison), or the "reason" why there is none; an edited kernel has the same
+    with its own shipped one, "shipped". With a profile there are
     "profiles" (see gpu_ops.explaining.profiler), or "profile_reason" why there are none. For an edited kernel that
     does not compile or run there are only "broken", the reason, and "problems" (see gpu_ops.engine.xrays)."""
 

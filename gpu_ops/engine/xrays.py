@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from gpu_ops.devices.kernel_source import read_source
@@ -60,9 +60,10 @@ KEPT = 4
 _runs: list[tuple[Any, TrafficRun]] = []
 SECONDS, MEMORY = 30.0, 2 << 30
 """The limits of each case of a contract."""
-_shipped: list[tuple[Any, XRay]] = []
-"""The last X-ray that an edited kernel was compared with, and what it depends on: while a kernel is edited, it is
-compared with the same one again and again."""
+_others: list[tuple[Any, XRay]] = []
+"""The last X-rays that an edited kernel was compared with, and what each depends on: while a kernel is edited, it is
+compared with the same ones, the shipped kernel and one that the user chose, again and again."""
+KEPT_OTHERS = 2
 
 
 def answer_xray(channel: JobChannel, request: XRayRequest) -> None:
@@ -91,7 +92,8 @@ def broken(error: KernelError) -> dict[str, Any]:
 def _content(channel: JobChannel, request: XRayRequest) -> dict[str, Any]:
     whole = channel.input(request.input)
     part, place = channel.middle(whole)
-    stages = 2 if request.against else 1
+    others = _compared_with(request)
+    stages = 1 + len(others)
     with stage(0, stages):
         picture = _simulate(channel, request, request.pick, part)
     content = {
@@ -106,10 +108,17 @@ def _content(channel: JobChannel, request: XRayRequest) -> dict[str, Any]:
     }
     if request.profile:
         content |= _profiled(picture, request.profile)
-    if request.against:
-        with stage(1, stages):
-            content["comparison"] = _compare(channel, request, request.against, part, picture)
+    for at, (name, pick) in enumerate(others.items(), 1):
+        with stage(at, stages):
+            content[name] = _compare(channel, request, pick, part, picture)
     return content
+
+
+def _compared_with(request: XRayRequest) -> dict[str, Pick]:
+    """The picks to compare with, by the name of the comparison: an edited kernel is always compared with its own
+    shipped one."""
+    shipped = replace(request.pick, edits={}) if request.pick.edits else None
+    return {name: pick for name, pick in (("shipped", shipped), ("comparison", request.against)) if pick}
 
 
 def _profiled(picture: XRay, path: str) -> dict[str, Any]:
@@ -135,9 +144,11 @@ def _before(channel: JobChannel, request: XRayRequest, against: Pick, part: Inpu
     if not request.pick.edits:
         return _simulate(channel, request, against, part)
     key = (request.input.array, request.input.origin, request.filter, request.params, request.architecture, against)
-    if not (_shipped and _shipped[0][0] == key):
-        _shipped[:] = [(key, _simulate(channel, request, against, part))]
-    return _shipped[0][1]
+    kept = next((one for other, one in _others if other == key), None)
+    if kept is None:
+        kept = _simulate(channel, request, against, part)
+        _others[:] = [(key, kept), *_others[: KEPT_OTHERS - 1]]
+    return kept
 
 
 def _compare(channel: JobChannel, request: XRayRequest, against: Pick, part: Input, after: XRay) -> dict[str, Any]:

@@ -157,21 +157,25 @@ class Shared:
     array, origin = "segment", {"generator": "test"}
 
 
-def edited(given: Input, text: str) -> Any:
+def edited(given: Input, text: str, against: Pick | None = None) -> Any:
     channel = Channel(given)
     about = (Shared(), "mean1d", {"window": 5, "border": "zero"}, Pick("naive", "sim", {}, {EDITED: text}), "sm_90")
-    xrays.answer_xray(channel, XRayRequest(3, *about, Pick("naive", "sim")))  # type: ignore[arg-type]
+    xrays.answer_xray(channel, XRayRequest(3, *about, against))  # type: ignore[arg-type]
     return channel.answers[0].content
 
 
-def test_an_edited_kernel_is_compared_with_the_shipped_one_which_is_simulated_once(given: Input, monkeypatch) -> None:
+def test_an_edited_kernel_is_compared_with_the_shipped_one_and_another_each_simulated_once(
+    given: Input, monkeypatch
+) -> None:
     seen = []
     monkeypatch.setattr(xrays, "xray", lambda *a, **k: seen.append(a[6]) or xray(*a, **k))
-    xrays._shipped.clear()
-    for n in range(3):
-        found = edited(given, read_source(EDITED) + f"\n__device__ int unused_{n};\n")
-        assert found["comparison"]["sentences"] == [] and found["comparison"]["before"]["variant"] == "naive"
-    assert [bool(edits) for edits in seen] == [True, False, True, True]
+    xrays._others.clear()
+    for n in range(2):
+        found = edited(given, read_source(EDITED) + f"\n__device__ int unused_{n};\n", Pick("shared", "sim"))
+        assert found["shipped"]["sentences"] == [] and found["shipped"]["before"]["variant"] == "naive"
+        assert found["comparison"]["sentences"] and found["comparison"]["before"]["variant"] == "shared"
+    assert [bool(edits) for edits in seen] == [True, False, False, True]
+    assert "comparison" not in edited(given, read_source(EDITED) + "\n__device__ int unused;\n")
 
 
 def test_an_edited_kernel_that_does_not_compile_is_an_answer_with_lines(given: Input) -> None:

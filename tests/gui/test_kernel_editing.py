@@ -205,6 +205,7 @@ def test_a_kernel_is_saved_opened_and_begun_from_a_template(qtbot, window, tmp_p
     panel.edit_bar.actions_by_id["open"].trigger()
     shown(qtbot, window)
     assert editor.toPlainText() == text and panel.code.bar.tabText(0) == "mine.cu ●" and not drafts.unsaved
+    assert editor.textCursor().blockNumber() + 1 == line_of(editor, "__global__") and editor.hasFocus()
     assert window.context.xray.state == "shown"
     editor.go_to(line_of(editor, "A sum"))
     QTest.keyClicks(editor, "nonsense;")

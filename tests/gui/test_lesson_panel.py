@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.models.lesson import LessonState, number_given, read_progress, saved_setup
 from app.models.settings import Settings
+from app.models.xray.drafts import Draft
 from app.views.lessons.panel import LessonPanel
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import LADDER, LESSONS, TABLE, XRAY
@@ -226,6 +227,25 @@ def test_what_cannot_be_opened_again_takes_two_clicks(window: MainWindow, qtbot:
     panel.set_up.click()
     qtbot.waitUntil(lambda: session.input.name == "camera")
     assert panel.own.isHidden()
+
+
+def test_an_unsaved_kernel_is_replaced_after_a_second_click_only(window: MainWindow, qtbot: QtBot) -> None:
+    """Also after another page was read meanwhile; what the exercise itself brought is not asked about."""
+    drafts, panel = window.context.xray.drafts, opened(window, "reuse", 3)
+    mine = Draft("mean1d", "shared")
+    mine = mine.with_text(mine.file, read_source(mine.file) + "// mine\n")
+    drafts.put(mine)
+    for _ in range(2):
+        panel.set_up.click()
+        assert panel.verdict.text().startswith(mine.origin.title) and "Press again" in panel.verdict.text()
+        assert drafts.of("mean1d", "shared") == mine
+        panel.back.click()
+        panel.next.click()
+    panel.set_up.click()
+    for _ in range(2):
+        panel.set_up.click()
+        qtbot.waitUntil(lambda: window.context.xray.editing and drafts.of("mean1d", "shared").texts != mine.texts)
+        assert panel.verdict.isHidden()
 
 
 def test_another_session_gets_no_broken_kernel(window: MainWindow, qtbot: QtBot) -> None:

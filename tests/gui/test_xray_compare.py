@@ -13,8 +13,10 @@ from xray_answers import answer, asked, content, plain, show, window_with
 
 from app.controllers.engine_log import describe
 from app.models.experiment.slot import RowSlot
+from app.models.xray.drafts import Draft
 from app.views.window.main_window import MainWindow
 from app.views.window.session_link import view_of
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.messages import Failed, Finished
 from gpu_ops.lessons.lesson import TABS
@@ -195,6 +197,64 @@ def test_faults_of_the_other_are_told(qtbot, window, engine) -> None:
     findings = [{"severity": "error", "text": "k.cu:3: two threads write <y>"}]
     answer(engine, compared(before={"variant": "naive", "title": "1 naive", "findings": findings}))
     assert "two threads write <y>" in window.xray_panel.comparison.text.toPlainText()
+
+
+# Edited kernels
+
+EDITED_FILE, NAIVE_FILE = "mean2d/3_shared.cu", "mean2d/1_naive.cu"
+
+
+def edited(*rows: dict[str, Any]) -> dict[str, Any]:
+    """An answer about an edited kernel with these counters beside those of its own shipped one."""
+    before = {"variant": "shared", "title": "3 constant + shared", "findings": []}
+    return content(shipped={"before": before, "unit": "pixel", "rows": list(rows), "sentences": []})
+
+
+def test_an_edited_kernel_is_set_beside_its_own_shipped_one_whatever_compare_has(qtbot, window, engine) -> None:
+    compare(qtbot, window, engine)
+    panel, ray = window.xray_panel, window.context.xray
+    go_to(window, 0)
+    ray.open_draft(Draft("mean2d", "shared").with_text(EDITED_FILE, read_source(EDITED_FILE) + "// mine\n"))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 3)
+    assert asked(engine)[-1].pick.edits and asked(engine)[-1].against is None
+    small = {"counter": "global_load_sectors", "before": 18.0, "after": 18.0002, "ratio": 18.0002 / 18}
+    answer(engine, edited(small, {**small, "counter": "warp_instructions", "after": 18.0}))
+    report = panel.report.toPlainText()
+    said = (
+        "What the edit changes against 3 constant + shared as shipped\n• global load sectors: 18 → 18.0002 per pixel\n"
+    )
+    assert said in report and "No counter changed" not in report and "warp instructions: " not in report
+    go_to(window, COMPARE)
+    assert asked(engine)[-1].against.variant == "naive" and "not ready yet" in panel.comparison.text.toPlainText()
+    answer(engine, {**edited({**small, "after": 18.0}), "comparison": compared()["comparison"]})
+    assert "A: the naive <one>" in panel.comparison.text.toPlainText()
+    assert "as shipped\n• No counter changed.\n" in panel.report.toPlainText()
+    ray.compare_with("shared")
+    assert len(asked(engine)) == 4, "what the edit changes is known"
+    assert "A: 3 constant + shared\nB: 3 constant + shared, edited" in panel.comparison.text.toPlainText()
+
+
+def test_edit_opens_at_the_line_that_was_looked_at_and_says_why_the_run_failed(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    panel, ray, session = window.xray_panel, window.context.xray, window.controller.session
+    panel.source.go_to(5)
+    QTest.mouseClick(panel.edit, Qt.MouseButton.LeftButton)
+    editor = panel.code.editor
+    assert editor.textCursor().blockNumber() == 4 and window.focusWidget() is editor
+    ray.choose("naive")
+    panel.edit.click()
+    ray.drafts.set_text("mean2d", "naive", NAIVE_FILE, read_source(NAIVE_FILE) + "// mine\n")
+    ray.contract.show_result(ray.draft)
+    assert "Run: " not in panel.edit_bar.about.text()
+    failure = "edited 1_naive.cu:23: illegal address: " + "the thread reads beyond the end of x; " * 5
+    slot = session.shown.slot(next(iter(session.shown.pins)))
+    about = {"filter": "mean2d", "edits": ray.draft.hash, "failure": failure, "failure_kind": "kernel"}
+    window.controller.results.put(row("naive", slot.device, None, **about), slot=slot)
+    said = panel.edit_bar.about
+    assert said.text().endswith(f"\nRun: {failure}")
+    qtbot.waitUntil(lambda: said.height() >= said.heightForWidth(said.width()))
+    ray.drafts.set_text("mean2d", "naive", NAIVE_FILE, read_source(NAIVE_FILE) + "// mended\n")
+    assert "Run: " not in said.text(), "it was another text that failed"
 
 
 # What was measured

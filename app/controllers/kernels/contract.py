@@ -12,6 +12,7 @@ from app.controllers.on_demand import OnDemand
 from app.controllers.session import SessionController
 from app.models.experiment.job_kind import CONTRACT
 from app.models.experiment.pin import Pin
+from app.models.results.entry import Entry
 from app.models.results.results import Contract
 from app.models.xray.drafts import Draft, Drafts
 from gpu_ops import ParamError
@@ -55,6 +56,13 @@ class ContractController(OnDemand):
     def has_result(self, draft: Draft) -> bool:
         """Whether an edited kernel of the variant is among the results."""
         return draft.filter == self._session.choice.filter and self._id_of(draft) in self._session.shown.pins
+
+    def result(self, draft: Draft) -> Entry | None:
+        """The result of the present text of a draft; None without one."""
+        results = self._controller.results
+        slot = self._session.shown.slot(self._id_of(draft)) if self.has_result(draft) else None
+        entry = results.entry(slot) if slot is not None and slot in results else None
+        return entry if entry and entry.row and entry.row.edits == draft.hash else None
 
     def remove_result(self, draft: Draft) -> None:
         """Remove the edited kernel of the variant from the results; its text stays."""

@@ -16,6 +16,12 @@ def indent_of(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" \t"))]
 
 
+def first_kernel(text: str) -> int:
+    """The line of the first kernel; 1 without one."""
+    lines = enumerate(text.split("\n"), 1)
+    return next((n for n, line in lines if "__global__" in line.split("//")[0]), 1)
+
+
 def indent_after(before: str) -> str:
     """The indentation of a new line after this text of a line: one more level after an opening bracket."""
     opened = before.rstrip()[-1:] in ("{", "(", "[")

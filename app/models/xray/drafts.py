@@ -176,8 +176,9 @@ def named_content(content: Mapping[str, Any], draft: Draft) -> dict[str, Any]:
         "sentences": _named(content["sentences"], draft),
         "findings": _named(content["findings"], draft),
     }
-    if comparison := content.get("comparison"):
-        named["comparison"] = {**comparison, "sentences": _named(comparison.get("sentences", ()), draft)}
+    for name in ("shipped", "comparison"):
+        if comparison := content.get(name):
+            named[name] = {**comparison, "sentences": _named(comparison.get("sentences", ()), draft)}
     title = edited_title(content["title"])
     return {**content, **named, "title": title, "edited": draft.name, "difference": draft.difference}
 

@@ -13,6 +13,7 @@ from app.base.nesting import bounded
 from app.base.theme import colours_of, mix
 from app.models.xray.code_text import (
     comment_toggled,
+    first_kernel,
     hits,
     indent_after,
     moved_lines,
@@ -78,10 +79,10 @@ class CodeEditor(SourceView):
     # What is shown
 
     def open_text(self, text: str) -> None:
-        """Show another text: undo does not go back beyond it."""
+        """Show another text at its first kernel: undo does not go back beyond it."""
         self.setPlainText(text)
         self.document().setModified(False)
-        self.go_to(1)
+        self.go_to(first_kernel(text))
 
     def replace_text(self, text: str) -> None:
         """Replace the whole text as one edit, which undo reverts."""

@@ -129,7 +129,7 @@ class LessonPanel(QWidget):
     @Slot()
     def _show(self) -> None:
         """Show the page, or the list with the reader's progress."""
-        page, lesson = self._state.page, self._state.lesson
+        page, lesson, self._warned = self._state.page, self._state.lesson, False
         self.stack.setCurrentIndex(0 if page is None else 1)
         if page is None or lesson is None:
             self._show_list()
@@ -174,11 +174,13 @@ class LessonPanel(QWidget):
     @Slot()
     def _set_up(self) -> None:
         """Open the page's experiment; where the present one could not be opened again, after a second click only."""
-        text = self.controller.set_up(anyway=self._warned)
+        warned, text = self._warned, self.controller.set_up(anyway=self._warned)
         self._warned = bool(text)
         if text:
             self.verdict.setText(self.tr("{reason} Press again to go on without it.").format(reason=text))
             self.verdict.show()
+        elif warned:
+            self._show_verdict()
 
     @Slot()
     def _show_own(self) -> None:

@@ -61,7 +61,7 @@ class ComparisonView(QWidget):
 
     def show_content(self, content: Mapping[str, Any], against: str, palette: QPalette) -> None:
         """Show an X-ray's comparison with the chosen variant."""
-        answer = content.get("comparison")
+        answer = content.get("shipped" if against == content["variant"] else "comparison")
         if not against:
             html = escape(self.tr("Choose a variant above to see what changed from it to this one."))
         elif not answer or answer["before"]["variant"] != against:

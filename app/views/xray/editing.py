@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QCoreApplication, QObject, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QObject, Qt, Signal, Slot
 
 from app.controllers.xray import XRayController
 from app.models.results.results import Contract
+from app.models.xray.code_text import first_kernel
 from app.models.xray.drafts import Draft
 from app.models.xray.xray import FileView, KernelView
 from app.views.code.code_tabs import CodeTabs
 from app.views.picture_file import write_text
+from app.views.timing.row_text import failure_text
 from app.views.xray.edit_bar import EditBar
 from gpu_ops import KernelscopeError
 from gpu_ops.devices.kernel_source import header_files, read_source
@@ -39,6 +41,7 @@ class KernelEditing(QObject):
         self.choose: Callable[[str, str], Sequence[str]] = lambda title, kinds: ()
         self.ask_target: Callable[[str, str, str], str] = lambda title, name, kinds: ""
         controller.drafts_checked.connect(self._show_state)
+        controller.measured_changed.connect(self._show_state)
         code.text_changed.connect(self._take_text)
         code.refused.connect(self.failed)
         bar.wanted.connect(self._do)
@@ -91,6 +94,21 @@ class KernelEditing(QObject):
         """The file of the editors that a file of the X-ray is."""
         return next((file for file, one in self._views.items() if one is view), view.file)
 
+    def set_on(self, on: bool, view: FileView | None, line: int) -> None:
+        """Edit the kernel, with the cursor on the line of a file of the X-ray that was looked at; in an edited text it
+        stays where it was. Or show the shipped kernel."""
+        self._controller.set_editing(on)
+        if not on or not self._code.files:
+            return
+        if view is not None and not self._controller.edits:
+            self._code.go_to(self.path_of(view), line)
+        self._code.editor.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _show_new(self) -> None:
+        """Show the first kernel of a text that came in place of another."""
+        draft = self._controller.draft
+        self._code.go_to(draft.file, first_kernel(draft.files[draft.file]))
+
     @property
     def view(self) -> FileView | None:
         """The file of the X-ray that is in the visible editor."""
@@ -121,8 +139,16 @@ class KernelEditing(QObject):
         able = {"undo": document.isUndoAvailable(), "redo": document.isRedoAvailable(), "shipped": edited}
         able |= {"run": edited, "save": edited, "check": edited and not controller.contract.checks(draft)}
         able["remove"] = controller.contract.has_result(draft)
-        role = "" if contract is None else "ok" if contract.right else "error"
-        self._bar.show_state(self._about(draft, contract), role, able)
+        failure, role = self._failure(draft), "" if contract is None else "ok" if contract.right else "error"
+        text = self._about(draft, contract)
+        if failure:
+            text += "\n" + self.tr("Run: {failure}").format(failure=failure)
+        self._bar.show_state(text, "error" if failure else role, able)
+
+    def _failure(self, draft: Draft) -> str:
+        """Why the run of the present text failed, or that its result is wrong; "" where it did not fail."""
+        entry = self._controller.contract.result(draft)
+        return failure_text(entry) if entry is not None and (entry.failure or entry.ok is False) else ""
 
     def _about(self, draft: Draft, contract: Contract | None) -> str:
         title = draft.origin.title
@@ -149,7 +175,7 @@ class KernelEditing(QObject):
             "run": lambda: controller.contract.show_result(draft),
             "check": lambda: controller.contract.check(draft),
             "remove": lambda: controller.contract.remove_result(draft),
-            "template": controller.open_template,
+            "template": self._open_template,
             "save": self.save,
             "open": self._open,
         }
@@ -179,6 +205,12 @@ class KernelEditing(QObject):
                 self._controller.open_file(path)
             except KernelscopeError as error:
                 self.failed.emit(str(error))
+            else:
+                self._show_new()
+
+    def _open_template(self) -> None:
+        self._controller.open_template()
+        self._show_new()
 
     def _show_shipped(self) -> None:
         """Take back every edit, as one edit of each file that can be undone."""

@@ -144,7 +144,7 @@ class XRayPanel(Squeezed):
         self.files.line_changed.connect(self._show_line)
         self.code.line_changed.connect(self._show_line)
         self.editing = KernelEditing(controller, self.code, self.edit_bar, self)
-        self.edit.clicked.connect(controller.set_editing)
+        self.edit.clicked.connect(self._edit)
         controller.editing_changed.connect(self._show_editing)
         self.comparison.chosen.connect(controller.compare_with)
         for page in self.codes:
@@ -204,6 +204,12 @@ class XRayPanel(Squeezed):
             write_text(path, json.dumps({**content, **more, **where, "about": facts}, indent=1) + "\n")
         else:
             export_sheet(self.splitter, path, self.title.text(), {**facts, "variant": self.title.text()})
+
+    @Slot(bool)
+    def _edit(self, on: bool) -> None:
+        """Edit the kernel at the line that was looked at, or show the shipped one."""
+        view = self.files.file if self._kernels else None
+        self.editing.set_on(on, view, self.source.textCursor().blockNumber() + 1)
 
     # Changes of the controller
 

@@ -98,17 +98,36 @@ def report(
 
 
 def _changes(content: Mapping[str, Any]) -> str:
-    """What an edited kernel changed against the kernel that it is compared with."""
-    found = content.get("comparison")
-    if "edited" not in content or not found:
+    """What an edited kernel changed against its own shipped one."""
+    found = content.get("shipped")
+    if not found:
         return ""
-    before = str(found["before"]["title"])
-    texts = [str(s["text"]) for s in found.get("sentences", ())] or [tr("No counter changed.")]
-    if "reason" in found:
-        text = tr("{variant} cannot be compared: {reason}")
-        texts = [text.format(variant=before, reason=found["reason"])]
-    heading = tr("What the edit changes against {variant} as shipped").format(variant=before)
-    return _heading(heading) + _list(map(escape, texts))
+    heading = tr("What the edit changes against {variant} as shipped").format(variant=found["before"]["title"])
+    return _heading(heading) + _list([_no_comparison(found)] if "reason" in found else _told(found))
+
+
+def _no_comparison(found: Mapping[str, Any]) -> str:
+    text = tr("{variant} cannot be compared: {reason}")
+    return escape(text.format(variant=found["before"]["title"], reason=found["reason"]))
+
+
+def _told(found: Mapping[str, Any]) -> list[str]:
+    """What changed, in sentences; where a change is too small for each of them, the counters that differ."""
+    told = [str(s["text"]) for s in found["sentences"]]
+    if not told:
+        text = tr("{counter}: {before} → {after} per {unit}")
+        for row in found["rows"]:
+            if row["before"] != row["after"]:
+                before, after = _apart(row["before"], row["after"])
+                counter = counter_name(row["counter"])
+                told.append(text.format(counter=counter, before=before, after=after, unit=found["unit"]))
+    return [escape(text) for text in told or [tr("No counter changed.")]]
+
+
+def _apart(before: float, after: float) -> tuple[str, str]:
+    """Two values as texts with three digits, or with as many as it takes until the texts differ."""
+    texts = ((number(before, digits), number(after, digits)) for digits in range(3, 18))
+    return next((pair for pair in texts if pair[0] != pair[1]), (number(before, 3), number(after, 3)))
 
 
 def _difference(lines: Sequence[str], palette: QPalette) -> str:
@@ -221,19 +240,18 @@ def comparison(title: str, found: Mapping[str, Any], palette: QPalette, differen
     of an edited kernel from the shipped one."""
     before = str(found["before"]["title"])
     if "reason" in found:
-        return escape(tr("{variant} cannot be compared: {reason}").format(variant=before, reason=found["reason"]))
-    texts = [escape(s["text"]) for s in found["sentences"]] or [escape(tr("No counter changed."))]
+        return _no_comparison(found)
     rows = _head_row(
         [tr("per {unit}").format(unit=found["unit"]), "A", "B", tr("B / A")], colours_of(palette).muted.name()
     )
     for row in found["rows"]:
-        cells = number(row["before"], 3), number(row["after"], 3), times(row["ratio"]) if row["ratio"] else ""
+        cells = *_apart(row["before"], row["after"]), times(row["ratio"]) if row["ratio"] else ""
         rows += _row(counter_name(row["counter"]), cells)
     names = [tr("A: {variant}").format(variant=before), tr("B: {variant}").format(variant=title)]
     faults = [escape(f["text"]) for f in found["before"]["findings"]]
     parts = [
         "<br>".join(f"<b>{escape(name)}</b>" for name in names),
-        _heading(tr("What changed from A to B and what it should bring")) + _list(texts),
+        _heading(tr("What changed from A to B and what it should bring")) + _list(_told(found)),
         _heading(tr("Counted")) + f"<table cellpadding='1'>{rows}</table>",
         _heading(tr("Findings in A")) + _list(faults) if faults else "",
         _difference(difference, palette) if difference else "",
