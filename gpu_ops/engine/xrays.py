@@ -47,6 +47,7 @@ from gpu_ops.explaining.varied.making import Job as PageJob
 from gpu_ops.explaining.varied.making import count_settings, page_of
 from gpu_ops.explaining.xray import XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
+from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.own_kernels.checking import hold
 from gpu_ops.own_kernels.mending import mending
 from gpu_ops.params import check_values
@@ -312,7 +313,12 @@ def _index(run: TrafficRun, request: TrafficRequest, start: tuple[int, ...]) -> 
     shape = tuple(run.plan.outputs[request.output].shape) if request.output in run.plan.outputs else ()
     spatial = len(request.place)
     if shape[:spatial] != run.x.shape[:spatial]:
-        raise ParamError(f"{request.output} is not on the grid of the input; choose an output that is.")
+        filter = FILTERS.find(request.filter)
+        others = [one.id for one in filter.outputs if one.kind == INPUT_KINDS[filter.accepts].view]
+        raise ParamError(
+            f"{request.output} is not on the grid of the input, so there is no footprint; see its warp for what reads "
+            f"this element{', or choose the output ' + ' or '.join(others) if others else ''}."
+        )
     return _flat(shape, request, start)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fake_engine import act
 from live import PATIENCE, live_window, real_engine, settle
 from PySide6.QtCore import Qt
 from tasks import right
@@ -12,9 +13,11 @@ from app.models.experiment.pin import Pin
 from app.models.experiment.slot import RowSlot
 from app.models.xray.drafts import Draft
 from app.views.dialogs.running_report import RunningReportDialog
+from app.views.results.probe_sources import grids
 from app.views.window.main_window import INPUT
 from gpu_ops import device_statuses, find_filter
 from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.explaining.traffic.warp_content import WarpAccesses
 
 SHARED = "mean2d/3_shared.cu"
 REASON = next(s.reason for s in device_statuses() if s.kind == "sim")
@@ -127,3 +130,41 @@ def test_a_report_that_runs_is_written_and_can_be_cancelled(qtbot, window, tmp_p
 
     settle(qtbot, controller, cancelled)
     assert not list(tmp_path.iterdir()) and not any("combination 298 of" in text for text in said)
+
+
+@pytest.mark.thorough
+def test_its_warp_lists_what_was_read_and_written(qtbot, window) -> None:
+    controller, bar, traffic = window.controller, window.traffic_bar, window.context.traffic
+    controller.session.set_picks(("naive", "shared"))
+    settle(qtbot, controller, lambda: controller.open_sample("camera"))
+    whole, (row, column) = np.asarray(window.panes.pane(INPUT).layer.pyramid.array), (200, 150)
+    act(window, "traffic")
+    bar.warp_button.click()
+
+    def warps_at(output: str) -> tuple[WarpAccesses, ...]:
+        """What the warps of the pixel access, of the first variant."""
+        qtbot.waitUntil(lambda: traffic.recorded is not None, timeout=PATIENCE)
+        canvas = next(grid for grid in grids(window.stack, controller.session)).every[output].canvas
+        qtbot.waitUntil(lambda: canvas.display.scale > 0 and bool(canvas.images))
+        traffic.set_place((row, column), output if output != INPUT else "")
+        qtbot.waitUntil(lambda: bool(bar.warp.rows.rows), timeout=PATIENCE)
+        return traffic.recorded.variants[0].warps
+
+    (warp,) = warps_at("naive")
+    start = traffic.recorded.start
+    part = whole[start[0] : start[0] + 256, start[1] : start[1] + 256]
+    reads = [one for one in warp.accesses if one.memory == "input" and warp.lane in one.lanes]
+    own = [one.elements[one.lanes.index(warp.lane)] for one in reads]
+    assert warp.kernel == "mean2d_naive" and len(bar.warp.rows.rows) == 1 + warp.count
+    place = row - start[0], column - start[1]
+    around = {(place[0] + r) * 256 + place[1] + c for r in (-1, 0, 1) for c in (-1, 0, 1)}
+    assert around <= set(own)
+    traffic.set_place((), "")
+    controller.session.set_filter("histogram2d")
+    settle(qtbot, controller, lambda: controller.session.set_picks(("global",)))
+    (warp,) = warps_at(INPUT)
+    read, added = (next(a for a in warp.accesses if a.memory == m) for m in ("input", "output"))
+    assert read.elements[read.lanes.index(warp.lane)] == place[0] * 256 + place[1]
+    assert list(added.elements) == part.reshape(-1)[list(read.elements)].tolist()
+    said = "counts is not on the grid of the input, so there is no footprint; see its warp"
+    assert said in bar.words.text() and bar.words.text().endswith("or choose the output equalised.")

@@ -190,6 +190,11 @@ def test_the_accesses_of_its_warp_are_rows_and_words(qtbot, window, engine) -> N
     ]
     assert view.rows.rows[1].span == (640, 704) and view.rows.rows[2].span == (0, 64) and view.height() == height
     assert read_with(controller.recorded.variants[0].warps) == read.elements and view.grab().height() == height
+    rows, line = view.rows, view.rows.sizeHint().height() // len(view.rows.rows)
+    whole = "line 4 loads from the input: 32 lanes, 2 apart, 2 sectors, its own 660"
+    for width, first, heading in ((120, whole, rows.rows[0].what), (2000, "", "")):
+        rows.resize(width, rows.height())
+        assert (rows.tip(line + 2), rows.tip(2), rows.tip(-1), rows.tip(9 * line)) == (first, heading, "", "")
     controller.set_place((110, 210), "none")
     controller.set_place((110, 210), "none")
     assert view.rows.rows == []

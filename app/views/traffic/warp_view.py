@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
+from app.base.nesting import bounded
+from app.base.tips import show_tip
 from app.models.traffic.recorded import OfVariant
 from app.models.traffic.warp_rows import Row, rows_of
 from app.views.labels import sentence_label
@@ -16,8 +18,13 @@ from app.views.traffic.marks import MADE
 
 LINES, WORDS = 9, 0.45
 """Rows that are visible at once, and the largest share of the width for how an access is."""
+GAP = 8
 ELIDED = Qt.TextElideMode.ElideRight
 LANE = QColor(255, 140, 0)
+
+
+def _words(row: Row) -> str:
+    return f"{row.what}: {row.how}" if row.how else row.what
 
 
 class WarpRows(QWidget):
@@ -32,7 +39,7 @@ class WarpRows(QWidget):
     def show_rows(self, rows: list[Row]) -> None:
         """Show others."""
         self.rows = rows
-        self.setAccessibleName("\n".join(f"{row.what}: {row.how}" if row.how else row.what for row in rows))
+        self.setAccessibleName("\n".join(map(_words, rows)))
         self.updateGeometry()
         self.update()
 
@@ -46,25 +53,46 @@ class WarpRows(QWidget):
     def minimumSizeHint(self) -> QSize:  # noqa: N802
         return QSize(0, self._line * len(self.rows))
 
+    @property
+    def _columns(self) -> tuple[int, int]:
+        """The widths of what is accessed, before the marks, and of how, after them, with the gaps beside the marks."""
+        metrics = self.fontMetrics()
+        left = max((metrics.horizontalAdvance(row.what) for row in self.rows if row.access), default=0) + GAP
+        wide = max((metrics.horizontalAdvance(row.how) for row in self.rows), default=0) + GAP
+        return left, min(wide, int(WORDS * self.width()))
+
+    def _elided(self, row: Row) -> str:
+        """What fits of the words that may be long: how an access is, or a heading."""
+        if row.access is None:
+            return self.fontMetrics().elidedText(row.what, ELIDED, self.width())
+        return self.fontMetrics().elidedText(row.how, ELIDED, self._columns[1] - GAP)
+
+    def tip(self, y: int) -> str:
+        """All words of the row at a height, "" where they are seen."""
+        row = self.rows[y // self._line] if 0 <= y < len(self.rows) * self._line else None
+        if row is None or self._elided(row) in (row.what, row.how):
+            return ""
+        return _words(row)
+
+    @bounded
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            show_tip(event.globalPos(), self.tip(event.pos().y()), self)
+            return True
+        return super().event(event)
+
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        painter, line, metrics = QPainter(self), self._line, self.fontMetrics()
-        left = max((metrics.horizontalAdvance(row.what) for row in self.rows if row.access), default=0) + 8
-        wide = max((metrics.horizontalAdvance(row.how) for row in self.rows), default=0) + 8
-        right = min(wide, int(WORDS * self.width()))
+        painter, line, (left, right) = QPainter(self), self._line, self._columns
         numbers = [str(end) for row in self.rows if row.access for end in row.span]
-        ends = max(map(metrics.horizontalAdvance, numbers), default=0) + 6.0
+        ends = max(map(self.fontMetrics().horizontalAdvance, numbers), default=0) + 6.0
         ink, centre = self.palette().windowText().color(), Qt.AlignmentFlag.AlignVCenter
         for n, row in enumerate(self.rows):
             painter.setPen(ink)
             if row.access is None:
-                painter.drawText(QRectF(0, n * line, self.width(), line), centre, row.what)
+                painter.drawText(QRectF(0, n * line, self.width(), line), centre, self._elided(row))
                 continue
             painter.drawText(QRectF(0, n * line, left, line), centre, row.what)
-            painter.drawText(
-                QRectF(self.width() - right + 8, n * line, right, line),
-                centre,
-                metrics.elidedText(row.how, ELIDED, right - 8),
-            )
+            painter.drawText(QRectF(self.width() - right + GAP, n * line, right, line), centre, self._elided(row))
             self._draw(painter, row, QRectF(left, n * line + 2, max(self.width() - left - right, 1), line - 4), ends)
         painter.end()
 
