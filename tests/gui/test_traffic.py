@@ -17,12 +17,13 @@ from xray_answers import THERE, plain, show, window_with
 from app.controllers.engine_log import describe
 from app.models.experiment.pin import Pin
 from app.models.traffic.recorded import OfVariant, Recorded, footprint_text, recorded, sector_spans, tinted
-from app.models.traffic.warp_rows import read_with
+from app.models.traffic.warp_rows import read_with, rows_of
 from app.views.traffic import paint
 from app.views.traffic.bar import TrafficBar
 from app.views.traffic.marks import draw_passed
 from app.views.traffic.paint import Painted, draw_traffic
 from app.views.traffic.strip import TrafficStrip
+from app.views.traffic.warp_view import WarpRows
 from app.views.window.main_window import MainWindow
 from gpu_ops.devices.status import DeviceStatus
 from gpu_ops.engine.kernel_messages import TrafficAnswer, TrafficRequest
@@ -190,10 +191,15 @@ def test_the_accesses_of_its_warp_are_rows_and_words(qtbot, window, engine) -> N
     ]
     assert view.rows.rows[1].span == (640, 704) and view.rows.rows[2].span == (0, 64) and view.height() == height
     assert read_with(controller.recorded.variants[0].warps) == read.elements and view.grab().height() == height
-    rows, line = view.rows, view.rows.sizeHint().height() // len(view.rows.rows)
+    again = [row.what for row in rows_of(controller.recorded.variants[0].warps * 2) if row.access is None]
+    assert again[2] == "k: warp 1 of block (1, 0), lane 10 read what was made of it"
+    rows = WarpRows(None)
+    qtbot.addWidget(rows)
+    rows.show_rows(view.rows.rows)
+    line = rows.sizeHint().height() // len(rows.rows)
     whole = "line 4 loads from the input: 32 lanes, 2 apart, 2 sectors, its own 660"
     for width, first, heading in ((120, whole, rows.rows[0].what), (2000, "", "")):
-        rows.resize(width, rows.height())
+        rows.resize(width, 9 * line)
         assert (rows.tip(line + 2), rows.tip(2), rows.tip(-1), rows.tip(9 * line)) == (first, heading, "", "")
     controller.set_place((110, 210), "none")
     controller.set_place((110, 210), "none")

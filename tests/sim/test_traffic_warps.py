@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.traffic.recording import TrafficRun, record_traffic
 from gpu_ops.explaining.traffic.warp_content import WarpAccess, WarpAccesses, warps_json, warps_of
-from gpu_ops.explaining.traffic.warps import warp_accesses
+from gpu_ops.explaining.traffic.warps import _read_later, warp_accesses
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
 from gpu_ops.params import check_values
@@ -60,6 +61,28 @@ def test_the_partners_of_each_stage_of_a_transform() -> None:
         written = set(of_lane(warp, "buffer", "output", verb="store"))
         assert behind & written, "each stage writes what the next one reads"
         behind = set(of_lane(warp, "input", "buffer"))
+
+
+def test_the_stages_after_a_sample_of_the_input() -> None:
+    first, *stages = warps(recorded("fft_batch1d", "global", (64,), "float32"), "spectra", None, 3)
+    assert of_lane(first, "input") == [3] and first.reads
+    assert [warp.kernel for warp in stages] == ["fft_global_stage"] * 6 + ["fft_batch_half"]
+    written = set(of_lane(first, "buffer", verb="store"))
+    for warp in stages:
+        points = of_lane(warp, "buffer")
+        assert written & set(points) and (len(set(points)) == 2 or warp is stages[-1])
+        written = set(of_lane(warp, "buffer", "output", verb="store"))
+
+
+def test_what_is_written_again_is_not_what_is_read_later() -> None:
+    base, none = 4096, np.full(4, -1)
+    maps = [SimpleNamespace(readers={}, writers={}, itemsizes={base: 4}) for _ in range(3)]
+    maps[0].readers, maps[1].writers, maps[2].readers = (
+        {base: none},
+        {base: np.array([0, -1, -1, -1])},
+        {base: none + 1},
+    )
+    assert [_read_later(maps, base + 4 * n) for n in range(2)] == [False, True]  # type: ignore[arg-type]
 
 
 def test_the_coefficients_of_each_level() -> None:

@@ -45,8 +45,8 @@ def _tr(text: str) -> str:
 def rows_of(warps: tuple[WarpAccesses, ...]) -> list[Row]:
     """Each warp's heading and its accesses, in the order of execution."""
     found = []
-    for warp in warps:
-        found.append(Row(_heading(warp)))
+    for place, warp in enumerate(warps):
+        found.append(Row(_heading(warp, place > 0)))
         found += [Row(_what(one), _how(one, warp.lane), one, warp.lane) for one in warp.accesses]
         if (left := warp.count - len(warp.accesses)) > 0:
             found.append(Row(_tr("{count} more accesses of this warp").format(count=count(left))))
@@ -63,9 +63,11 @@ def read_with(warps: tuple[WarpAccesses, ...]) -> tuple[int, ...]:
     return ()
 
 
-def _heading(warp: WarpAccesses) -> str:
+def _heading(warp: WarpAccesses, later: bool) -> str:
     text = _tr("{kernel}: warp {warp} of block ({block}), lane {lane} {did}")
-    did = _tr("read this element") if warp.reads else _tr("wrote this element, or what it is made of")
+    did = _tr("wrote this element, or what it is made of")
+    if warp.reads:
+        did = _tr("read what was made of it") if later else _tr("read this element")
     block = ", ".join(map(str, warp.block[:2] if not warp.block[2] else warp.block))
     return text.format(kernel=warp.kernel, warp=warp.warp, block=block, lane=warp.lane, did=did)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,17 +30,13 @@ MOST, LAUNCHES = 64, 24
 def warp_accesses(run: TrafficRun, output: str, index: int | None, element: int) -> tuple[WarpAccesses, ...]:
     """The accesses of the warp that wrote an element of an output, after those of the warps of earlier launches that
     wrote what its thread read, one each; or, where the output has no element at this place (None), of the warp that
-    read an element of the input. Runs their blocks again.
+    read an element of the input, and those of later launches that read what its thread wrote. Runs their blocks again.
 
     Raises ParamError where there is no such warp, with the reason; Cancelled.
     """
     pairs, found = list(zip(run.launches, run.maps, strict=True)), list[WarpAccesses]()
     if index is None:
-        address = address_of(run.x) + element * run.x.dtype.itemsize
-        for launch, maps in pairs:
-            if (block := _owner(maps, address, True)) >= 0:
-                return (_of_block(run, launch, block, address, True)[0],)
-        raise ParamError("No kernel reads this element of the input in global memory; choose another variant.")
+        return _from_input(run, address_of(run.x) + element * run.x.dtype.itemsize)
     array = run.plan.outputs[output]
     address = address_of(array) + index * array.dtype.itemsize
     for place in range(len(pairs) - 1, -1, -1):
@@ -55,6 +52,36 @@ def warp_accesses(run: TrafficRun, output: str, index: int | None, element: int)
     return tuple(found)
 
 
+def _from_input(run: TrafficRun, address: int) -> tuple[WarpAccesses, ...]:
+    """The accesses of the warp that reads an address first, and of those of later launches that read what it wrote, as
+    far as these can be run again."""
+    found, maps = list[WarpAccesses](), run.maps
+    for place, launch in enumerate(run.launches):
+        if len(found) == LAUNCHES or (block := _owner(maps[place], address, True)) < 0:
+            continue
+        try:
+            warp, written = _of_block(run, launch, block, address, True)
+        except ParamError:
+            if not found:
+                raise
+            break
+        found.append(warp)
+        later = [one for one in written if _read_later(maps[place + 1 :], one)]
+        if not later:
+            break
+        address = later[0]
+    if not found:
+        raise ParamError("No kernel reads this element of the input in global memory; choose another variant.")
+    return tuple(found)
+
+
+def _read_later(maps: Sequence[TrafficMaps], address: int) -> bool:
+    """Whether a launch reads an address before another writes it again."""
+    met = (one for one in maps if max(_owner(one, address, reads) for reads in (True, False)) >= 0)
+    first = next(met, None)
+    return first is not None and _owner(first, address, True) >= 0
+
+
 def _owner(maps: TrafficMaps, address: int, reads: bool) -> int:
     """The block that accessed an address last, or −1."""
     for base, owners in (maps.readers if reads else maps.writers).items():
@@ -66,7 +93,7 @@ def _owner(maps: TrafficMaps, address: int, reads: bool) -> int:
 
 def _of_block(run: TrafficRun, launch: Launch, block: int, address: int, reads: bool) -> tuple[WarpAccesses, list[int]]:
     """The accesses of the warp of a block that accesses an address, and the addresses of global memory that its thread
-    reads, in order."""
+    reads if it wrote that one, or writes if it read it, in order."""
     if launch.kernel.loaded.code.cluster:
         raise ParamError(f"{launch.kernel.name} runs in clusters, which are not followed; choose another variant.")
     kept = Accesses()
@@ -78,10 +105,10 @@ def _of_block(run: TrafficRun, launch: Launch, block: int, address: int, reads: 
     thread = _thread(kept.touches, address, reads)
     own = [touch for touch in map(lambda t: _of_warp(t, thread // WARP), kept.touches) if len(touch.at)]
     found = tuple(_access(run, launch, touch) for touch in own[:MOST])
-    loads = [t for t in own if t.space == "global" and t.site.verb == "reads"]
-    read = [int(one) for t in loads for one in t.address[t.at == thread]]
+    others = [t for t in own if t.space == "global" and (t.site.verb == "reads") != reads]
+    met = [int(one) for t in others for one in t.address[t.at == thread]]
     where = launch.kernel.name, coordinates(block, launch.grid)
-    return WarpAccesses(*where, thread // WARP, thread % WARP, reads, len(own), found), read
+    return WarpAccesses(*where, thread // WARP, thread % WARP, reads, len(own), found), met
 
 
 def _thread(touches: list[Touch], address: int, reads: bool) -> int:
