@@ -20,7 +20,7 @@ from app.models.traffic.recorded import OfVariant, Recorded, footprint_text, rec
 from app.models.traffic.warp_rows import read_with, rows_of
 from app.views.traffic import paint
 from app.views.traffic.bar import TrafficBar
-from app.views.traffic.marks import draw_passed
+from app.views.traffic.marks import MADE, draw_passed
 from app.views.traffic.paint import Painted, draw_traffic
 from app.views.traffic.strip import TrafficStrip
 from app.views.traffic.warp_view import WarpRows
@@ -324,6 +324,25 @@ def test_the_rows_of_a_signal_stay_dimmed_while_the_next_footprint_is_recorded(q
     assert strip.grab().toImage().pixelColor(at) != full.pixelColor(at)
     strip.show_recorded(found, "sectors", None, ())
     assert strip.grab().toImage() == full and strip.isEnabled()
+
+
+def test_a_sample_without_a_footprint_is_marked_with_those_that_its_warp_reads(qtbot) -> None:
+    line = LineTraffic("k", ((FILE, 4),), {"sectors": np.full(8, 3)})
+    read = WarpAccess(FILE, 4, "load", "input", "", 4, 64, tuple(range(8)), tuple(range(40, 48)), 1)
+    warp = WarpAccesses("k", (0, 0, 0), 0, 2, True, 1, (read,))
+    strip = TrafficStrip(None)
+    qtbot.addWidget(strip)
+    pictures = []
+    for warps in ((), (warp,)):
+        one = OfVariant("naive", "naive", Traffic("naive", (64,), 4, (line,)), warps=warps)
+        strip.show_recorded(Recorded((), (one,)), "sectors", None, (42,))
+        strip.resize(strip.sizeHint())
+        pictures.append(strip.grab().toImage())
+    plain, marked = pictures
+    row = strip.sizeHint().height() // 4
+    changed = [x for x in range(plain.width()) if plain.pixelColor(x, row) != marked.pixelColor(x, row)]
+    assert strip._x(40) - 3 < changed[0] < strip._x(40) + 3 and strip._x(48) - 3 < changed[-1] < strip._x(48) + 3
+    assert marked.pixelColor(int(strip._x(42.5)), row) == MADE
 
 
 def test_for_another_machines_gpu_it_is_recorded_there(qtbot, engine) -> None:

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.models.pictures.pyramid import Array
 from app.models.traffic.recorded import OfVariant, Recorded, by_pixel, runs, tinted
+from app.models.traffic.warp_rows import read_with
 from app.views.parts import number
 from app.views.pictures.canvas_paint import rgba_image
 from app.views.traffic.marks import MADE, SECTOR_LINE, draw_element, draw_passed
@@ -85,24 +86,28 @@ class TrafficStrip(QWidget):
         painter.end()
 
     def _draw_footprint(self, painter: QPainter, one: OfVariant, box: QRectF) -> None:
-        if one.footprint is None or not self._place or one.traffic is None:
+        """The chosen sample with what made it, or what its warp reads with it where it has no footprint."""
+        if not self._place or one.traffic is None:
             return
-        channels = int(np.prod(one.traffic.shape[1:], dtype=np.int64))
+        channels, print_ = int(np.prod(one.traffic.shape[1:], dtype=np.int64)), one.footprint
         each = SECTOR // one.traffic.itemsize / channels
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        for sector in {sector for sectors in one.footprint.sectors.values() for sector in sectors}:
+        for sector in {sector for sectors in print_.sectors.values() for sector in sectors} if print_ else ():
             first = self._first + sector * each
             painter.setPen(QPen(SECTOR_LINE, 2))
             painter.drawLine(QPointF(self._x(first), box.bottom()), QPointF(self._x(first + each), box.bottom()))
-        samples = sorted({element // channels + self._first for element in one.footprint.elements})
-        passed = sorted({element // channels + self._first for element in one.footprint.passed} - set(samples))
+        made_of = print_.elements if print_ else read_with(one.warps)
+        samples = sorted({element // channels + self._first for element in made_of})
+        without = print_.passed if print_ else ()
+        passed = sorted({element // channels + self._first for element in without} - set(samples))
         for found, draw in ((passed, draw_passed), (samples, draw_element)):
             for first, last in runs(found):
                 left = self._x(first)
                 draw(painter, QRectF(left, box.top(), max(self._x(last + 1) - left, 3), box.height()))
-        painter.setPen(QPen(MADE, 2))
-        middle = self._x(self._place[0] + 0.5)
-        painter.drawLine(int(middle), int(box.top()), int(middle), int(box.bottom()))
+        if made_of or print_:
+            painter.setPen(QPen(MADE, 2))
+            middle = self._x(self._place[0] + 0.5)
+            painter.drawLine(int(middle), int(box.top()), int(middle), int(box.bottom()))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:  # noqa: N802
         left = self._names()

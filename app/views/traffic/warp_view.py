@@ -55,7 +55,7 @@ class WarpRows(QWidget):
 
     @property
     def _columns(self) -> tuple[int, int]:
-        """The widths of what is accessed, before the marks, and of how, after them, with the gaps beside the marks."""
+        """The widths of what is accessed, before the marks, and of how, after them, with the gaps."""
         metrics = self.fontMetrics()
         left = max((metrics.horizontalAdvance(row.what) for row in self.rows if row.access), default=0) + GAP
         wide = max((metrics.horizontalAdvance(row.how) for row in self.rows), default=0) + GAP
