@@ -10,13 +10,13 @@ from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.models.traffic.recorded import OfVariant
 from app.models.traffic.warp_rows import Row, rows_of
+from app.views.eliding import elided_text
 from app.views.labels import sentence_label
 from app.views.scrolled import Scrolled
 from app.views.traffic.marks import MADE
 
 LINES, WORDS = 9, 0.45
 """Rows that are visible at once, and the largest share of the width for how an access is."""
-ELIDED = Qt.TextElideMode.ElideRight
 LANE = QColor(255, 140, 0)
 
 
@@ -63,7 +63,7 @@ class WarpRows(QWidget):
             painter.drawText(
                 QRectF(self.width() - right + 8, n * line, right, line),
                 centre,
-                metrics.elidedText(row.how, ELIDED, right - 8),
+                elided_text(row.how, metrics, right - 8),
             )
             self._draw(painter, row, QRectF(left, n * line + 2, max(self.width() - left - right, 1), line - 4), ends)
         painter.end()
