@@ -15,6 +15,7 @@ from gpu_ops.engine.kernel_messages import (
     BlockRequest,
     CliffsRequest,
     ContractRequest,
+    PageRequest,
     PredictionRequest,
     TrafficRequest,
     XRayRequest,
@@ -44,6 +45,7 @@ from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import Form
 from gpu_ops.report.row_kinds import error_json
 from gpu_ops.run_key import hash_of_edits
+from gpu_ops.types import Pick
 
 WHO = "engine"
 
@@ -140,12 +142,15 @@ def _xray(request: XRayRequest) -> str:
     return f"X-ray of {job}{beside} on {gpu}; {_array(request.input)}"
 
 
-def _prediction(request: PredictionRequest) -> str:
-    picks = ", ".join(
-        f"{p.variant}{_values(p.knobs)}{f', edited {hash_of_edits(p.edits)}' if p.edits else ''}" for p in request.picks
+def _kernels(picks: tuple[Pick, ...]) -> str:
+    return ", ".join(
+        f"{p.variant}{_values(p.knobs)}{f', edited {hash_of_edits(p.edits)}' if p.edits else ''}" for p in picks
     )
+
+
+def _prediction(request: PredictionRequest) -> str:
     job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
-    return f"counts of launches on {request.gpu}: {job}; {picks}"
+    return f"counts of launches on {request.gpu}: {job}; {_kernels(request.picks)}"
 
 
 def _traffic(request: TrafficRequest) -> str:
@@ -153,6 +158,14 @@ def _traffic(request: TrafficRequest) -> str:
     where = f", footprint of {request.output}[{', '.join(map(str, request.place))}]" if request.place else ""
     job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
     return f"traffic on a simulated {request.architecture}: {job}; {picks}{where}"
+
+
+def _page(request: PageRequest) -> str:
+    over = "; ".join(f"{name} {', '.join(values)}" for name, values in request.over.items())
+    job = f"{request.filter}{_values(request.params)} of {_array(request.input)}"
+    gpu = f", predicted for {request.gpu.id}" if request.gpu else ""
+    where = f"on a simulated {request.architecture}{gpu} into {request.path}"
+    return f"counts over {over} {where}: {job}; {_kernels(request.picks)}"
 
 
 def _cliffs(request: CliffsRequest) -> str:
@@ -223,6 +236,7 @@ _DESCRIPTIONS: Mapping[type, Callable[[Any], str]] = {
     TrafficRequest: _traffic,
     ContractRequest: lambda r: f"contract of {r.filter} {r.pick.variant}, edited, on {r.pick.device}",
     PredictionRequest: _prediction,
+    PageRequest: _page,
     TimelinesRequest: _timelines,
     TransfersRequest: _transfers,
     SaveRequest: _save,

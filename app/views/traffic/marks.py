@@ -10,6 +10,7 @@ from PySide6.QtGui import QBrush, QColor, QFontMetrics, QImage, QPainter, QPen
 from app.base.numbers import count
 from app.models.pictures.display import colors
 from app.models.traffic.recorded import COLOURS
+from app.views.eliding import elided_text
 from app.views.pictures.canvas_paint import DARK_AND_LIGHT
 from gpu_ops.explaining.traffic.content import Measure
 
@@ -90,7 +91,7 @@ def draw_entry(painter: QPainter, entry: Entry, at: QPointF, width: float, ink: 
     draw(painter, QRectF(at.x() + 2, at.y() + 2, sign - 6, metrics.height() - 4))
     painter.setPen(ink)
     room = QRectF(at.x() + sign, at.y(), width - sign, metrics.height())
-    shown = metrics.elidedText(text, Qt.TextElideMode.ElideRight, int(room.width()) + 1)
+    shown = elided_text(text, metrics, room.width() + 1)
     painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
 
 

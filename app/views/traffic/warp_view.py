@@ -12,6 +12,7 @@ from app.base.nesting import bounded
 from app.base.tips import show_tip
 from app.models.traffic.recorded import OfVariant
 from app.models.traffic.warp_rows import Row, rows_of
+from app.views.eliding import elided_text
 from app.views.labels import sentence_label
 from app.views.scrolled import Scrolled
 from app.views.traffic.marks import MADE
@@ -19,7 +20,6 @@ from app.views.traffic.marks import MADE
 LINES, WORDS = 9, 0.45
 """Rows that are visible at once, and the largest share of the width for how an access is."""
 GAP = 8
-ELIDED = Qt.TextElideMode.ElideRight
 LANE = QColor(255, 140, 0)
 
 
@@ -64,8 +64,8 @@ class WarpRows(QWidget):
     def _elided(self, row: Row) -> str:
         """What fits of the words that may be long: how an access is, or a heading."""
         if row.access is None:
-            return self.fontMetrics().elidedText(row.what, ELIDED, self.width())
-        return self.fontMetrics().elidedText(row.how, ELIDED, self._columns[1] - GAP)
+            return elided_text(row.what, self.fontMetrics(), self.width())
+        return elided_text(row.how, self.fontMetrics(), self._columns[1] - GAP)
 
     def tip(self, y: int) -> str:
         """All words of the row at a height, "" where they are seen."""
