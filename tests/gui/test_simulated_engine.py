@@ -135,7 +135,7 @@ def test_a_report_that_runs_is_written_and_can_be_cancelled(qtbot, window, tmp_p
 @pytest.mark.thorough
 def test_its_warp_lists_what_was_read_and_written(qtbot, window) -> None:
     controller, bar, traffic = window.controller, window.traffic_bar, window.context.traffic
-    controller.session.set_picks(("naive", "shared"))
+    controller.session.set_picks(("naive",))
     settle(qtbot, controller, lambda: controller.open_sample("camera"))
     whole, (row, column) = np.asarray(window.panes.pane(INPUT).layer.pyramid.array), (200, 150)
     act(window, "traffic")
@@ -144,7 +144,7 @@ def test_its_warp_lists_what_was_read_and_written(qtbot, window) -> None:
     def warps_at(output: str) -> tuple[WarpAccesses, ...]:
         """What the warps of the pixel access, of the first variant."""
         qtbot.waitUntil(lambda: traffic.recorded is not None, timeout=PATIENCE)
-        canvas = next(grid for grid in grids(window.stack, controller.session)).every[output].canvas
+        canvas = grids(window.stack, controller.session)[0].every[output].canvas
         qtbot.waitUntil(lambda: canvas.display.scale > 0 and bool(canvas.images))
         traffic.set_place((row, column), output if output != INPUT else "")
         qtbot.waitUntil(lambda: bool(bar.warp.rows.rows), timeout=PATIENCE)
