@@ -28,6 +28,8 @@ def test_the_shipped_lecture_has_ten_scenes_that_can_be_shown() -> None:
     assert len(lecture.scenes) == 10 and sum(scene.poll is not None for scene in lecture.scenes) >= 3
     assert all(scene.notes and scene.text for scene in lecture.scenes)
     assert check_lecture(lecture) == []
+    parts = [scene.part for scene in lecture.scenes[1:5]]
+    assert parts == ["xray", "tabs", "tabs", "xray"], "a comparison and addresses need the whole screen"
 
 
 @pytest.mark.parametrize(
