@@ -16,6 +16,7 @@ from app.models.lecture import LectureState
 from app.views.lecture.board import Board
 from app.views.lecture.notes import COMMANDS
 from app.views.lecture.presenting import Presenting
+from app.views.picture_pdf import write_pdf
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import LADDER, XRAY
 from gpu_ops.lessons.lecture import read_lecture
@@ -284,3 +285,10 @@ def test_a_file_is_offered_and_prepared_before_the_lecture(window: MainWindow, q
     assert asked == "Question: Which? Hands for each answer:"
     notes.end.click()
     assert notes.lectures.currentText() == "Short"
+
+
+def test_a_pdf_of_pages(qapp: object, tmp_path: Path) -> None:
+    path = tmp_path / "page.pdf"
+    write_pdf("<h1>Title</h1>" + "<p>line</p>" * 200, str(path))
+    data = path.read_bytes()
+    assert data.startswith(b"%PDF-") and data.count(b"/Type /Page\n") >= 3

@@ -101,12 +101,3 @@ def test_the_handout_has_pictures_counts_and_answers(tmp_path: Path, capsys: pyt
     assert "name an .html file and print it" in capsys.readouterr().err
     assert main(["lecture", "list"]) == 0 and "Why a GPU is fast" in capsys.readouterr().out
     assert main(["lecture", "check"]) == 2 and "why_fast" in capsys.readouterr().err
-
-
-def test_a_pdf_of_pages(qapp: object, tmp_path: Path) -> None:
-    from app.views.picture_pdf import write_pdf
-
-    path = tmp_path / "page.pdf"
-    write_pdf("<h1>Title</h1>" + "<p>line</p>" * 200, str(path))
-    data = path.read_bytes()
-    assert data.startswith(b"%PDF-") and data.count(b"/Type /Page\n") >= 3
