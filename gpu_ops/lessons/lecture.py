@@ -46,8 +46,14 @@ class Scene:
 
     @property
     def panel(self) -> str:
-        """The part of the window that the scene begins with, one of PANELS."""
+        """The part of the window that shows the scene, one of PANELS."""
         return self.setup.panel if self.setup is not None else "pictures"
+
+    @property
+    def part(self) -> str:
+        """What is alone on the screen at first: the panel, or "tabs" for the tab of the X-ray that the setup names,
+        unless that is the report, which is read next to its source."""
+        return "tabs" if self.setup is not None and self.setup.tab != "report" else self.panel
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolTip
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from app.base import theme
 from app.base.numbers import count
@@ -337,3 +337,31 @@ def test_the_source_says_when_the_cursor_is_on_another_line(qtbot) -> None:
     QTest.keyClick(source, Qt.Key.Key_Right)
     QTest.keyClick(source, Qt.Key.Key_Down)
     assert lines == [2, 3]
+
+
+def test_the_line_of_the_cursor_stays_whole(qtbot) -> None:
+    """In a lower view and with larger letters, and without a change of the columns that are visible."""
+    around = QWidget()
+    qtbot.addWidget(around)
+    source = SourceView(around)
+    source.show_source("a\n" * 20 + "b" * 400 + "\n" + "c\n" * 20, {}, lambda line: ())
+    source.resize(300, 300)
+    around.show()
+    source.go_to(21)
+    source.horizontalScrollBar().setValue(50)
+
+    def whole() -> bool:
+        line = source.cursorRect()
+        return line.top() >= 0 and line.bottom() < source.viewport().height()
+
+    source.resize(300, 150)
+    assert whole() and source.horizontalScrollBar().value() == 50
+    font = around.font()
+    font.setPointSizeF(2.5 * font.pointSizeF())
+    around.setFont(font)
+    source.adapt()
+    assert whole()
+    source.go_to(1)
+    source.verticalScrollBar().setValue(30)
+    source.resize(300, 140)
+    assert source.verticalScrollBar().value() == 30, "another part that is looked at stays"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from live import live_window, real_engine
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
@@ -16,6 +16,7 @@ from app.models.lecture import LectureState
 from app.views.lecture.board import Board
 from app.views.lecture.notes import COMMANDS
 from app.views.lecture.presenting import Presenting
+from app.views.picture_pdf import write_pdf
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import LADDER, XRAY
 from gpu_ops.lessons.lecture import read_lecture
@@ -116,6 +117,24 @@ def test_each_part_has_a_key(held: Presenting, window: MainWindow, qtbot: QtBot)
     assert not window.full_screen.active and held.state.lecture is not None
     qtbot.keyClick(window, Qt.Key.Key_M, Qt.KeyboardModifier.ControlModifier)
     assert held.state.place == 0, "other keys do what they do elsewhere"
+
+
+@pytest.mark.thorough
+def test_a_tab_of_the_xray_is_alone_once_it_is_there(held: Presenting, window: MainWindow, qtbot: QtBot) -> None:
+    path = Path(held.state.lecture.path)
+    setup = SETUP.replace("scipy", "naive") % 'panel = "xray", tab = "addresses"'
+    path.write_text(HEAD + '[[scene]]\ntitle = "Tab"\ntext = "T"\n' + setup, encoding="utf-8")
+    held.open(str(path))
+    xray = window.docks[XRAY]
+    qtbot.waitUntil(lambda: xray.state.isVisible() and not xray.tabs.isVisible())  # says what it waits for
+    qtbot.waitUntil(lambda: 0 in held.stills)
+    assert held.part == "tabs" and xray.accesses.isVisible()
+    assert not xray.texts.isVisible() and not xray.variants.isVisible() and not xray.state.isVisible()
+    for key, part, other in (("4", xray.texts, xray.tabs), ("5", xray.tabs, xray.texts)):
+        qtbot.keyClicks(window, key)
+        assert part.isVisible() and not other.isVisible() and not xray.variants.isVisible(), key
+    qtbot.keyClicks(window, "3")
+    assert xray.texts.isVisible() and xray.tabs.isVisible() and xray.variants.isVisible()
 
 
 @pytest.mark.thorough
@@ -255,10 +274,21 @@ def test_a_file_is_offered_and_prepared_before_the_lecture(window: MainWindow, q
     assert notes.lectures.count() == count + 1 and notes.lectures.currentText() == "Short"
     assert "Pictures\nRows" in notes.notes.toPlainText() and not notes.state_text.isVisible()
     assert presenting.state.lecture is None and notes.prepare.isVisible() and not notes.buttons["next"].isVisible()
+    began, clocks = QElapsedTimer(), list[tuple[int, int]]()
+    presenting.controller.prepared.connect(lambda: clocks.append((notes._began.elapsed(), began.elapsed())))
+    began.start()
     notes.prepare.click()
     qtbot.waitUntil(lambda: set(presenting.stills) == {0, 1} and not presenting.controller.preparing)
-    assert presenting.state.place == 0 and notes.clock.text().endswith("0:00 of 5 min"), "the clock begins now"
+    (first, _), (clock, passed) = clocks
+    assert presenting.state.place == 0 and clock < first and clock < passed / 4, "the clock begins now"
     asked = notes.hands.findChild(QLabel, "lecture.ask").text()
     assert asked == "Question: Which? Hands for each answer:"
     notes.end.click()
     assert notes.lectures.currentText() == "Short"
+
+
+def test_a_pdf_of_pages(qapp: object, tmp_path: Path) -> None:
+    path = tmp_path / "page.pdf"
+    write_pdf("<h1>Title</h1>" + "<p>line</p>" * 200, str(path))
+    data = path.read_bytes()
+    assert data.startswith(b"%PDF-") and data.count(b"/Type /Page\n") >= 3

@@ -28,6 +28,8 @@ def test_the_shipped_lecture_has_ten_scenes_that_can_be_shown() -> None:
     assert len(lecture.scenes) == 10 and sum(scene.poll is not None for scene in lecture.scenes) >= 3
     assert all(scene.notes and scene.text for scene in lecture.scenes)
     assert check_lecture(lecture) == []
+    parts = [scene.part for scene in lecture.scenes[1:5]]
+    assert parts == ["xray", "tabs", "tabs", "xray"], "a comparison and addresses need the whole screen"
 
 
 @pytest.mark.parametrize(
@@ -66,12 +68,33 @@ def test_a_scene_that_cannot_be_shown_is_named(tmp_path: Path, scene: str, found
     assert found in capsys.readouterr().out
 
 
+def test_all_faults_of_a_lecture_are_named_with_their_lines(tmp_path: Path) -> None:
+    """The number of conditions is no fault where only the choices are missing."""
+    poll = POLL.replace('choices = ["one", "two"]\n', "") + COMPUTED
+    text = HEAD.replace("5", '"5"') + SCENE + SETUP + poll + SCENE.replace('"One"', "2") + SETUP + "sound = 1\n"
+    with pytest.raises(InputError) as refused:
+        read_lecture(own(tmp_path, text))
+    assert str(refused.value).splitlines() == [
+        "own.toml (line 3): minutes is '5'; it must be a whole number.",
+        "own.toml, scene 1, question (line 10) has no choices; add it.",
+        "own.toml, scene 2 (line 15): title is 2; it must be a text.",
+        "own.toml, scene 2 (line 20) has sound, which is not known; "
+        "it may have notes, question, runs, session, setup, text, title.",
+    ]
+
+
 def test_a_question_to_the_class_is_computed(tmp_path: Path) -> None:
     right = HEAD + SCENE + SETUP + POLL + COMPUTED
     assert check_lecture(read_lecture(own(tmp_path, right))) == []
     runs = '[scene.runs.naive]\noptions = {length = 32}\nvariant = "naive"\n'
-    (fault,) = check_lecture(read_lecture(own(tmp_path, right + runs)))
-    assert fault == "own.toml, scene 1 (One, line 4): the answer says 'two', and what holds is 'one'."
+    for text, found in (
+        (right + runs, "the answer says 'two', and what holds is 'one'."),
+        (right.replace("naive.samples < 64", "naive.samples <= 64"), "says 'two', and what holds is 'one' and 'two'."),
+        (right.replace("naive.samples == 64", "naive.samples"), "says 'two', and what holds is none."),
+        (HEAD + SCENE + SETUP + POLL + runs.replace('"naive"', '"fastest"'), "mean1d has no variant 'fastest'"),
+    ):
+        (fault,) = check_lecture(read_lecture(own(tmp_path, text)))
+        assert fault.startswith("own.toml, scene 1 (One, line 4): ") and found in fault
     for wrong, found in (
         (right.replace('"naive.samples < 64", ', ""), "computed has 1 expressions, of 2 that it must have"),
         (right.replace(SETUP, 'session = "a.kernelscope"\n'), "computed needs a setup"),
@@ -99,12 +122,3 @@ def test_the_handout_has_pictures_counts_and_answers(tmp_path: Path, capsys: pyt
     assert "name an .html file and print it" in capsys.readouterr().err
     assert main(["lecture", "list"]) == 0 and "Why a GPU is fast" in capsys.readouterr().out
     assert main(["lecture", "check"]) == 2 and "why_fast" in capsys.readouterr().err
-
-
-def test_a_pdf_of_pages(qapp: object, tmp_path: Path) -> None:
-    from app.views.picture_pdf import write_pdf
-
-    path = tmp_path / "page.pdf"
-    write_pdf("<h1>Title</h1>" + "<p>line</p>" * 200, str(path))
-    data = path.read_bytes()
-    assert data.startswith(b"%PDF-") and data.count(b"/Type /Page\n") >= 3

@@ -32,6 +32,11 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "ladder": ("2", QT_TRANSLATE_NOOP("Lecture", "Ladder"), QT_TRANSLATE_NOOP("Lecture", "Show the ladder alone")),
     "xray": ("3", QT_TRANSLATE_NOOP("Lecture", "X-ray"), QT_TRANSLATE_NOOP("Lecture", "Show the X-ray alone")),
     "source": ("4", QT_TRANSLATE_NOOP("Lecture", "Source"), QT_TRANSLATE_NOOP("Lecture", "Show the source alone")),
+    "tabs": (
+        "5",
+        QT_TRANSLATE_NOOP("Lecture", "Tabs of the X-ray"),
+        QT_TRANSLATE_NOOP("Lecture", "Show the tabs of the X-ray alone"),
+    ),
     "hold": (
         "H",
         QT_TRANSLATE_NOOP("Lecture", "&Hold"),

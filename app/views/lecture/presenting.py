@@ -44,6 +44,8 @@ class Presenting(QObject):
         self.notes = NotesWindow(self.state, context.files.choose, parts.window)
         self.stills: dict[int, QPixmap] = {}
         self.part = "pictures"
+        self._waits = False
+        """Whether the panel is shown until the X-ray is there, of which a part is wanted."""
         self._layout = parts.docks.layout()
         self._keys = {QKeySequence(key).toString(): name for name, (key, _, _) in COMMANDS.items()} | ALSO
         self._commands: dict[str, Callable[[], object]] = {
@@ -100,13 +102,15 @@ class Presenting(QObject):
             self._commands[name]()
 
     def show_part(self, name: str) -> None:
-        """Show the pictures, a panel or the source alone, in the place of what is shown."""
-        docks, self.part = self._parts.docks, name
+        """Show the pictures, a panel, or the source or the tabs of the X-ray alone, in the place of what is shown."""
+        docks, self.part, self._waits = self._parts.docks, name, False
         if name == "pictures":
             part: QWidget = self._parts.pictures
-        elif name == "source":
+        elif name in ("source", "tabs"):
             docks.show_panel(XRAY.id)
-            part = docks[XRAY].texts if docks[XRAY].filled else docks[XRAY]  # which says why it is empty
+            self._waits = self._parts.context.xray.state != "shown"
+            inner = docks[XRAY].texts if name == "source" else docks[XRAY].tabs
+            part = docks[XRAY] if self._waits else inner  # the panel says why there is nothing yet
         else:
             docks.show_panel(name)
             part = docks[next(spec for spec in PANELS if spec.id == name)]
@@ -164,13 +168,15 @@ class Presenting(QObject):
     @Slot()
     def _show_scene(self) -> None:
         if self.state.scene is not None:
-            self.show_part(self.state.scene.panel)
+            self.show_part(self.state.scene.part)
 
     @Slot()
     def _complete(self) -> None:
         """Everything in the scene is there: keep a still of it, unless another part is shown."""
         scene = self.state.scene
-        if scene is not None and self.part == scene.panel:
+        if self._waits and self._parts.full_screen.active and self._parts.context.xray.state == "shown":
+            self.show_part(self.part)
+        if scene is not None and self.part == scene.part:
             self._parts.full_screen.hint.hide()
             self.stills[self.state.place] = picture_of(self._window, self.board)
         if not self.board.held and not self.board.zoomed:

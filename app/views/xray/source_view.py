@@ -333,8 +333,22 @@ class SourceView(QPlainTextEdit):
 
     @bounded
     def resizeEvent(self, event: QResizeEvent) -> None:  # noqa: N802
+        seen = self._sees_line(event.oldSize().height())
         super().resizeEvent(event)
         self._fit()
+        if seen:
+            self._keep_line()
+
+    def _sees_line(self, height: int) -> bool:
+        """Whether the line of the cursor is visible, also in part, in a viewport of this height."""
+        return self.cursorRect().top() < height and self.cursorRect().bottom() >= 0
+
+    def _keep_line(self) -> None:
+        """Show all of the line of the cursor in the present height."""
+        bar = self.horizontalScrollBar()
+        value = bar.value()
+        self.ensureCursorVisible()
+        bar.setValue(value)
 
     @bounded
     def changeEvent(self, event: QEvent) -> None:  # noqa: N802
@@ -348,7 +362,7 @@ class SourceView(QPlainTextEdit):
 
     def adapt(self) -> None:
         """Adapt to the font size and the colours of the surroundings."""
-        parent = self.parentWidget()
+        parent, seen = self.parentWidget(), self._sees_line(self.viewport().height())
         size = SIZE * parent.font().pointSizeF() if parent else self.font().pointSizeF()
         if self.font().family() != fixed_font() or self.font().pointSizeF() != size:
             font = QFont(fixed_font())
@@ -358,3 +372,5 @@ class SourceView(QPlainTextEdit):
         self._colours.take(self.palette())
         self._show_current()
         self._fit()
+        if seen:
+            self._keep_line()
