@@ -11,8 +11,8 @@ import cv2
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
-from live import live_window, real_engine
-from PySide6.QtCore import QRect
+from live import live_window, pause, real_engine
+from PySide6.QtCore import QEvent, QObject, QRect
 from pytestqt.qtbot import QtBot
 from test_belonging import bring, engine, finish, kinds, picture, run, state
 
@@ -93,6 +93,43 @@ def begin(window: MainWindow, qtbot: QtBot, frames: int = 1) -> None:
 
 def shown(window: MainWindow) -> int:
     return int(np.asarray(window.panes.pane(INPUT).layer.pyramid.array).max())
+
+
+class Paints(QObject):
+    """Counts how often pictures are painted, by the object's name."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self.counts: dict[str, int] = {}
+        self._canvases = {window.panes.pane(key).canvas: key for key in (INPUT, *PICKS)}
+        for canvas in self._canvases:
+            canvas.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.Paint:
+            key = self._canvases[watched]
+            self.counts[key] = self.counts.get(key, 0) + 1
+        return False
+
+
+def test_each_picture_is_painted_once_for_each_frame(window: MainWindow, qtbot: QtBot) -> None:
+    """Frames with equal levels: each picture once, when it comes. Actions and the ladder follow at a rate of their own,
+    and completely."""
+    begin(window, qtbot, frames=2)
+    pause()
+    paints, asked = Paints(window), []
+    for number in (2, 3, 4):
+        engine(window).send(number, picture(2))
+        pause(0)
+        request = run(window)
+        for variant in PICKS:
+            bring(window, request, variant, picture(7), ok=None)
+            pause(0)
+        finish(window, request)
+        qtbot.waitUntil(lambda number=number: engine(window).next.after == number)
+        asked.append(dict(paints.counts))
+        paints.counts.clear()
+    assert asked == [{INPUT: 1, **dict.fromkeys(PICKS, 1)}] * 3
 
 
 def test_the_next_frame_is_asked_for_when_all_results_of_the_last_are_shown(window: MainWindow, qtbot: QtBot) -> None:
