@@ -16,6 +16,7 @@ from PySide6.QtCore import QEvent, QObject, QRect
 from pytestqt.qtbot import QtBot
 from test_belonging import bring, engine, finish, kinds, picture, run, state
 
+from app.base.paced import Paced
 from app.controllers.live import screen
 from app.controllers.live.live import LiveController
 from app.views.live.page import LivePage
@@ -113,8 +114,7 @@ class Paints(QObject):
 
 
 def test_each_picture_is_painted_once_for_each_frame(window: MainWindow, qtbot: QtBot) -> None:
-    """Frames with equal levels: each picture once, when it comes. Actions and the ladder follow at a rate of their own,
-    and completely."""
+    """Frames with equal levels: each picture once, when it comes."""
     begin(window, qtbot, frames=2)
     pause()
     paints, asked = Paints(window), []
@@ -130,6 +130,22 @@ def test_each_picture_is_painted_once_for_each_frame(window: MainWindow, qtbot: 
         asked.append(dict(paints.counts))
         paints.counts.clear()
     assert asked == [{INPUT: 1, **dict.fromkeys(PICKS, 1)}] * 3
+
+
+def test_what_follows_frames_at_its_own_rate_is_complete_in_the_end(qtbot: QtBot) -> None:
+    """While frames play, the first request is followed at once, and the last one too, also where they end meanwhile."""
+    seen, state = [], {"value": 0, "plays": True}
+    owner = QObject()
+    paced = Paced(lambda: seen.append(state["value"]), lambda: bool(state["plays"]), owner)
+    for value in range(1, 6):
+        state["value"] = value
+        paced.ask()
+    assert seen == [1]
+    state["plays"] = False
+    qtbot.waitUntil(lambda: seen == [1, 5])
+    paced.ask()
+    paced.ask()
+    assert seen == [1, 5, 5, 5], "without frames each request is followed at once"
 
 
 def test_the_next_frame_is_asked_for_when_all_results_of_the_last_are_shown(window: MainWindow, qtbot: QtBot) -> None:
