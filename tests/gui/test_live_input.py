@@ -16,7 +16,7 @@ from PySide6.QtCore import QEvent, QObject, QRect
 from pytestqt.qtbot import QtBot
 from test_belonging import bring, engine, finish, kinds, picture, run, state
 
-from app.base.paced import Paced
+from app.base.paced import PACE_MS, Paced
 from app.controllers.live import screen
 from app.controllers.live.live import LiveController
 from app.views.live.page import LivePage
@@ -142,7 +142,7 @@ def test_what_follows_frames_at_its_own_rate_is_complete_in_the_end(qtbot: QtBot
         paced.ask()
     assert seen == [1]
     state["plays"] = False
-    qtbot.waitUntil(lambda: seen == [1, 5])
+    qtbot.waitUntil(lambda: seen == [1, 5], timeout=20 * PACE_MS)
     paced.ask()
     paced.ask()
     assert seen == [1, 5, 5, 5], "without frames each request is followed at once"
