@@ -11,11 +11,12 @@ import cv2
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
-from live import live_window, real_engine
-from PySide6.QtCore import QRect
+from live import live_window, pause, real_engine
+from PySide6.QtCore import QEvent, QObject, QRect
 from pytestqt.qtbot import QtBot
 from test_belonging import bring, engine, finish, kinds, picture, run, state
 
+from app.base.paced import PACE_MS, Paced
 from app.controllers.live import screen
 from app.controllers.live.live import LiveController
 from app.views.live.page import LivePage
@@ -93,6 +94,58 @@ def begin(window: MainWindow, qtbot: QtBot, frames: int = 1) -> None:
 
 def shown(window: MainWindow) -> int:
     return int(np.asarray(window.panes.pane(INPUT).layer.pyramid.array).max())
+
+
+class Paints(QObject):
+    """Counts how often pictures are painted, by the object's name."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self.counts: dict[str, int] = {}
+        self._canvases = {window.panes.pane(key).canvas: key for key in (INPUT, *PICKS)}
+        for canvas in self._canvases:
+            canvas.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        if event.type() == QEvent.Type.Paint:
+            key = self._canvases[watched]
+            self.counts[key] = self.counts.get(key, 0) + 1
+        return False
+
+
+def test_each_picture_is_painted_once_for_each_frame(window: MainWindow, qtbot: QtBot) -> None:
+    """Frames with equal levels: each picture once, when it comes."""
+    begin(window, qtbot, frames=2)
+    pause()
+    paints, asked = Paints(window), []
+    for number in (2, 3, 4):
+        engine(window).send(number, picture(2))
+        pause(0)
+        request = run(window)
+        for variant in PICKS:
+            bring(window, request, variant, picture(7), ok=None)
+            pause(0)
+        finish(window, request)
+        qtbot.waitUntil(lambda number=number: engine(window).next.after == number)
+        asked.append(dict(paints.counts))
+        paints.counts.clear()
+    assert asked == [{INPUT: 1, **dict.fromkeys(PICKS, 1)}] * 3
+
+
+def test_what_follows_frames_at_its_own_rate_is_complete_in_the_end(qtbot: QtBot) -> None:
+    """While frames play, the first request is followed at once, and the last one too, also where they end meanwhile."""
+    seen, state = [], {"value": 0, "plays": True}
+    owner = QObject()
+    paced = Paced(lambda: seen.append(state["value"]), lambda: bool(state["plays"]), owner)
+    for value in range(1, 6):
+        state["value"] = value
+        paced.ask()
+    assert seen == [1]
+    state["plays"] = False
+    qtbot.waitUntil(lambda: seen == [1, 5], timeout=20 * PACE_MS)
+    paced.ask()
+    paced.ask()
+    assert seen == [1, 5, 5, 5], "without frames each request is followed at once"
 
 
 def test_the_next_frame_is_asked_for_when_all_results_of_the_last_are_shown(window: MainWindow, qtbot: QtBot) -> None:

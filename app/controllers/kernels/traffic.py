@@ -118,7 +118,8 @@ class TrafficController(AfterXRay):
     @Slot(object)
     def _forget_place(self, change: Change) -> None:
         """Another input may have no such place, and another filter no such line."""
-        if change.opened or change.stepped or change.filter:
+        known = self.place or self.line is not None or self.follows
+        if known and (change.opened or change.stepped or change.filter):
             self.place, self.line, self.follows = (), None, False
             self.shown_changed.emit()
 

@@ -51,7 +51,7 @@ class Layer(QObject):
     @property
     def sharp(self) -> bool:
         """False while single pixels represent a large image."""
-        return self.pyramid is not None and self.pyramid.complete
+        return self.pyramid is not None and (self.pyramid.array.size <= LARGE or self.pyramid.complete)
 
     @property
     def shape(self) -> tuple[int, ...] | None:
@@ -90,16 +90,15 @@ class Layer(QObject):
         origin: Origin,
         larger: Pyramid | None = None,
     ) -> None:
-        """Show another image by its pyramid, placed as `origin` says; missing levels are built."""
+        """Show another image by its pyramid, placed as `origin` says; missing levels are built: of a small one
+        when they are painted, as most frames need none."""
         self._soon.stop()
         self._background.cancel()
         if self.drawn is not None and self.drawn.array is not pyramid.array:
             self.drawn = None
         self.pyramid, self.larger, self.statistics, self.origin = pyramid, larger, statistics, origin
         self.set_title(title)
-        if pyramid.array.size <= LARGE:
-            pyramid.build()
-        elif not pyramid.complete:
+        if pyramid.array.size > LARGE and not pyramid.complete:
             self._soon.start()
         self.changed.emit()
 
@@ -183,7 +182,10 @@ class Layer(QObject):
 
     def painted(self, scale: float) -> Pyramid | None:
         """The image to paint at so many image pixels per device pixel: where pixels are small, single ones larger."""
-        return self.larger if self.larger is not None and scale > SMALL else self.pyramid
+        image = self.larger if self.larger is not None and scale > SMALL else self.pyramid
+        if image is not None and image.array.size <= LARGE:
+            image.build(scale=scale)
+        return image
 
     def tone_in(self, display: Display) -> Tone:
         """The levels and colours of this image: its own, else the display's."""

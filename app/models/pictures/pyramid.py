@@ -32,6 +32,7 @@ OUTLIER = 0.9  # share of the span: less than a full-scale pixel on black, but 5
 GRAY = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
 SMALLEST = 32  # pixels of the longer side where levels end
 STRIP = 1 << 18  # values per step: intermediates stay in the cache, and the interpreter costs little
+COARSEST = 2.0**62  # image pixels per device pixel: no level is coarser
 LARGE = 1 << 22  # from so many values on, level 1 is not stored but computed for the visible part
 
 
@@ -77,9 +78,10 @@ class Pyramid:
         """Bytes of the levels, without the array."""
         return sum(level.nbytes for level in self.levels[1:] if level is not None)
 
-    def build(self, stop: Callable[[], bool] = lambda: False) -> bool:
-        """Compute all levels. False when `stop` returned True first."""
-        while not self.complete:
+    def build(self, stop: Callable[[], bool] = lambda: False, scale: float = COARSEST) -> bool:
+        """Compute all levels, or those for `scale` image pixels per device pixel. False when `stop` returned True
+        first."""
+        while not self.complete and len(self.levels) <= _level(scale):
             skipped: list[Array | None] = [None] if len(self.levels) == 1 and self.array.size > LARGE else []
             level = self._reduced(len(skipped) + 1, stop)
             if level is None:
@@ -113,8 +115,7 @@ class Pyramid:
 
     def level(self, scale: float) -> int:
         """The coarsest existing level whose cells are at most `scale` image pixels wide."""
-        wanted = int(np.floor(np.log2(scale) + 1e-9)) if scale > 1 else 0
-        return min(wanted, len(self.levels) - 1)
+        return min(_level(scale), len(self.levels) - 1)
 
     def _size(self, level: int) -> tuple[int, int]:
         """Rows and columns of a level."""
@@ -272,6 +273,11 @@ def quick_range(array: Array) -> tuple[float, float]:
     """Minimum and maximum of some 65,536 pixels: an estimate until exact statistics come. (0, 0) if none is finite."""
     values = quick_sample(array)
     return (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+
+
+def _level(scale: float) -> int:
+    """The level whose cells are the largest of at most `scale` image pixels, if the image has so many."""
+    return int(np.floor(np.log2(scale) + 1e-9)) if scale > 1 else 0
 
 
 def quick_percentiles(array: Array) -> tuple[float, float, float]:

@@ -56,6 +56,7 @@ class ProbeLink(QObject):
         super().__init__(pictures)
         self._pictures, self._session, self.probe = pictures, session, probe
         self._canvases: list[ImageCanvas] = []
+        self._about: tuple[object, ...] = ()
         self._held: tuple[ImageCanvas, QPointF, tuple[float, float]] | None = None
         self._grip: Grip | int | None = None
         self._start: Rect | Line | None = None
@@ -104,7 +105,11 @@ class ProbeLink(QObject):
         if self._held is not None and self._held[0] not in found:
             self._let_go()
         self._canvases = found
-        self._update()
+        # What is drawn also depends on the narrowest picture; a sketch that is painted again has its picture painted.
+        about = found, pixel, self.probe.extent, [canvas.width() for canvas in found if canvas.isVisible()]
+        if about != self._about:
+            self._about = about
+            self._update()
 
     @Slot()
     def _update(self) -> None:

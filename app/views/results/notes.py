@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QObject, Slot
 
+from app.base.paced import Paced
 from app.models.experiment.session import Session
 from app.models.experiment.steps import steps_text
 from app.models.results.quality import quality_text
@@ -22,6 +23,7 @@ class Notes(QObject):
     def __init__(self, pictures: Pictures, session: Session, results: Results) -> None:
         super().__init__(pictures)
         self._pictures, self._session, self._results = pictures, session, results
+        soon = Paced(self.refresh, lambda: results.playing, self)
         for changed in (
             pictures.arranged,
             pictures.view_changed,
@@ -29,7 +31,7 @@ class Notes(QObject):
             results.rows_reset,
             session.changed,
         ):
-            changed.connect(self.refresh)
+            changed.connect(soon.ask)
 
     @Slot()
     def refresh(self) -> None:

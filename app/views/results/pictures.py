@@ -44,9 +44,8 @@ class Pictures(Squeezed):
     """Shows the input and the results, in the order of the picks, with the verdict on each. Results of the input's own
     kind share a view with it; results of another kind have their own view, next to a view of the input.
 
-    `arranged`: the set of panes may have changed. `view_changed`: the visible view, output, scale, colour map or mode
-    of comparison changed. `drawn_changed`: another result is drawn, or none. `failed(sentence)`: something cannot be
-    drawn.
+    `arranged`: the panes or their titles changed. `view_changed`: the visible view, output, scale, colour map or mode
+    of comparison changed. `drawn_changed`: another result is drawn, or none. `failed(sentence)`: it has no drawing.
     """
 
     arranged = Signal()
@@ -66,6 +65,7 @@ class Pictures(Squeezed):
         self._drawings: dict[str, Drawing] = {}
         self._scales: dict[str, str] = {}
         self._keys: tuple[str, ...] = ()
+        self._about: tuple[object, ...] = ()
         self._spec, self._alike = PICTURES, True
         self._fresh = self._other_scale = False
         self._lay_out()
@@ -175,9 +175,8 @@ class Pictures(Squeezed):
     def _clear_results(self) -> None:
         for drawing in self._drawings.values():
             drawing.cancel()
-        for key in self._keys:
-            if key != INPUT:
-                self.view.forget(key)
+        for key in set(self._keys) - {INPUT}:
+            self.view.forget(key)
         self.drawn_changed.emit()
 
     def _show_output_again(self) -> None:
@@ -193,8 +192,7 @@ class Pictures(Squeezed):
 
     def _any_result(self) -> OutputData | None:
         """Some result of the current output, or None."""
-        name = self._session.output.id
-        return next((shown for (_, output), shown in self._shown.items() if output == name), None)
+        return next((shown for (_, name), shown in self._shown.items() if name == self._session.output.id), None)
 
     def _settle(self, with_input: bool = True) -> None:
         """Show the view that suits the current output, with the input in it or next to it."""
@@ -242,8 +240,11 @@ class Pictures(Squeezed):
         self._keys = (INPUT, *picks) if self._alike else tuple(picks)
         self._subjects = {k: v for k, v in self._subjects.items() if k in picks}
         self._shown = {k: v for k, v in self._shown.items() if k[0] in picks}
-        self.view.arrange(self._keys, self._all_titles(), self._session.filter)
-        self.arranged.emit()
+        about = self.view, self._keys, self._all_titles(), self._session.filter
+        self.view.arrange(*about[1:])
+        if about != self._about:
+            self._about = about
+            self.arranged.emit()
 
     def show_input(self, array: np.ndarray, shared: Any) -> None:
         """Show another input, with its own levels, zoom and range; the view of results starts over as well."""
@@ -386,15 +387,14 @@ class Pictures(Squeezed):
     @Slot()
     def _judge_all(self) -> None:
         for variant in self._keys:
-            if variant != INPUT:
-                self._judge(variant)
+            self._judge(variant)
 
     def _judge(self, variant: str) -> None:
         """Show the verdict on a result. It is valid only if verdict, result and current settings have the same subject;
         a result of an earlier setting is marked and dimmed."""
         shown, drawn = self._session.shown, self._subjects.get(variant)
         if variant not in shown:
-            return  # the variant belongs to an earlier filter
+            return  # the input, or a variant of an earlier filter
         present = of_now(self._results, drawn, shown.subject(variant))
         judged = verdict(self._results, shown.slot(variant), drawn, present)
         self.view.set_state(variant, *judged, drawn in (None, present))

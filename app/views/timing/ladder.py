@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLabel, QPlainTextEdit, QToolTip, QWidget
 
 from app.base.nesting import bounded
+from app.base.paced import Paced
 from app.base.terms import counter_help
 from app.base.tips import show_tip
 from app.models.experiment.slot import RowSlot
@@ -101,8 +102,10 @@ class LadderCanvas(QWidget):
 
     def _settle(self) -> None:
         self.current = min(self.current, len(self.ladder().lines) - 1)
-        self.setMinimumHeight(int(self.ladder().height) + 1)
-        self.updateGeometry()
+        height = int(self.ladder().height) + 1
+        if height != self.minimumHeight():
+            self.setMinimumHeight(height)
+            self.updateGeometry()
         self.update()
 
     def sizeHint(self) -> QSize:  # noqa: N802
@@ -257,7 +260,7 @@ class TimingLadder(QWidget):
         self.details.hide()
         self._lay_out()
         results.rows_reset.connect(self._refresh)
-        results.row_changed.connect(self._refresh)
+        results.row_changed.connect(Paced(self._refresh, lambda: results.playing, self).ask)
         results.baseline_changed.connect(self._refresh)
         results.pinned_changed.connect(self._refresh)
         self._refresh()

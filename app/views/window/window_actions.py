@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, QSize, Qt, Slot
 from PySide6.QtGui import QAction, QFontMetrics
 from PySide6.QtWidgets import QApplication, QToolBar
 
+from app.base.paced import Paced
 from app.shell.actions import ACTIONS, ActionSpec, fill_toolbar, give_reason, set_icons
 from app.views.curves.sound_menu import SoundMenu
 from app.views.results.kept_differences import KeptDifferences
@@ -59,6 +60,7 @@ class WindowActions(QObject):
     def _follow(self) -> None:
         """The signals of everything that `able` and `on` of actions depend on."""
         context, pictures = self._parts.context, self._parts.pictures
+        soon = Paced(self.refresh, lambda: context.results.playing, self)
         for changed in (
             context.session.changed,
             context.files.list.changed,
@@ -69,7 +71,7 @@ class WindowActions(QObject):
             context.traffic.shown_changed,
             *(context.results.rows_reset, context.results.pinned_changed),
         ):
-            changed.connect(self.refresh)
+            changed.connect(soon.ask)
         context.look.changed.connect(self._show_look)
 
     @Slot()
