@@ -165,7 +165,7 @@ def test_a_lesson_of_a_file(window: MainWindow, tmp_path: Path) -> None:
     path.write_text("title = 1\n[[page]]\n")
     panel._choose = lambda title, kinds: [str(path)]
     panel.open_button.click()
-    assert panel.refusal.text().startswith("own.toml: title is 1") and not panel.refusal.isHidden()
+    assert panel.refusal.text().startswith("own.toml (line 1): title is 1") and not panel.refusal.isHidden()
     text = "**Read** <img src='secret.png'> <b>this</b>"
     path.write_text(f'title = "Own"\nabout = "A"\nminutes = 1\n[[page]]\ntitle = "P"\ntext = "{text}"\n')
     panel.open_button.click()

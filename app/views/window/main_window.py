@@ -374,9 +374,9 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.full_screen.leave()
-        self.context.controller.cancel()
         self.docks.places["start"].hide()  # the last session and the next window begin with their picture
-        keep_last(self.parts)
+        keep_last(self.parts)  # with the steps that are not done yet
+        self.context.controller.cancel()
         self.context.sessions.end()
         self.context.playback.stop()
         self.context.own_kernel.close()
