@@ -374,9 +374,11 @@ class MainWindow(QMainWindow):
             event.ignore()
             return
         self.full_screen.leave()
-        self.docks.places["start"].hide()  # the last session and the next window begin with their picture
+        start = self.docks.places["start"]
+        start.hide()  # the last session and the next window begin with their picture
         keep_last(self.parts)  # with the steps that are not done yet
         self.context.controller.cancel()
+        start.hide()  # it comes back where the first picture is cancelled
         self.context.sessions.end()
         self.context.playback.stop()
         self.context.own_kernel.close()
