@@ -3,11 +3,13 @@ wrong."""
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cv2
@@ -96,6 +98,13 @@ def wait_for(done: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
+@pytest.fixture
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A video leaves no frame out, however much else this machine does."""
+    monkeypatch.setattr(pictures, "LATE", math.inf)
+
+
+@pytest.mark.usefixtures("unhurried")
 def test_a_video_gives_all_its_frames_to_who_is_fast_enough_and_then_ends(video: Path) -> None:
     live, seen, start = OneSource(), [], time.monotonic()
     source = LiveSource("video", str(video))
@@ -126,6 +135,7 @@ def test_frames_that_nobody_takes_are_left_out_and_counted(steps: Steps) -> None
     live.close()
 
 
+@pytest.mark.usefixtures("unhurried")
 def test_a_video_repeats_and_comes_in_colour(tmp_path: Path) -> None:
     path = tmp_path / "red.avi"
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 400, (16, 16))
@@ -204,10 +214,11 @@ def test_a_file_that_is_no_video_is_refused(tmp_path: Path, content: bytes) -> N
 
 
 class Capture:
-    """OpenCV's capture of a camera that gives this many pictures, of which the first `kept` come at once."""
+    """OpenCV's capture of a camera that gives this many pictures, of which the first `kept` come at once. It has its
+    own clock, in seconds."""
 
     def __init__(self, count: int = 10, kept: int = 0) -> None:
-        self.count, self.kept, self.set_to, self.released = count, kept, {}, False
+        self.count, self.kept, self.set_to, self.released, self.now = count, kept, {}, False, 0.0
 
     def isOpened(self) -> bool:  # noqa: N802
         return self.count > 0
@@ -217,7 +228,7 @@ class Capture:
 
     def grab(self) -> bool:
         if self.kept == 0:
-            time.sleep(2 * pictures.AT_ONCE)
+            self.now += 2 * pictures.AT_ONCE
         self.kept, self.count = max(self.kept - 1, 0), self.count - 1
         return self.count >= 0
 
@@ -231,6 +242,7 @@ class Capture:
 def camera(monkeypatch: pytest.MonkeyPatch, capture: Capture, **more: Any) -> pictures.Camera:
     monkeypatch.setattr(pictures, "_check_node", lambda number: None)
     monkeypatch.setattr(cv2, "VideoCapture", lambda number: capture)
+    monkeypatch.setattr(pictures, "time", SimpleNamespace(monotonic=lambda: capture.now))
     return pictures.Camera(LiveSource("camera", "1", **more))
 
 
@@ -241,7 +253,7 @@ def test_a_camera_gets_its_size_and_says_when_it_is_pulled_out(monkeypatch: pyte
     assert capture.set_to == sizes
     for _ in range(3):
         assert opened.read()[0].shape == (2, 2)
-    assert 0 < opened.rate <= 0.5 / pictures.AT_ONCE, "the rate is measured"
+    assert opened.rate == pytest.approx(0.5 / pictures.AT_ONCE), "the rate is measured"
     with pytest.raises(InputError, match=r"Camera 1 gives no more pictures; connect it again, then start it\."):
         opened.read()
     opened.close()
