@@ -28,15 +28,6 @@ def path() -> Iterator[Path]:
         made.unlink()
 
 
-@pytest.fixture
-def host(path: Path) -> Iterator[Host]:
-    made = Host(path)
-    yield made
-    made._sending.close()
-    made._turns.close()
-    made._client.close()
-
-
 def test_an_engine_that_ends_leaves_another_ones_socket(host: Host, path: Path) -> None:
     with _listening(path):
         own = path.stat().st_ino

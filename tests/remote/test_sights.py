@@ -6,7 +6,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -212,16 +211,6 @@ def _update(job: int, array: SharedArray, **more: Any) -> RunUpdate:
     result = SharedResult("image", array, Form(array.shape, array.dtype, ()), "", "", None)
     row = Row("mean2d", "scipy", "cpu", {}, {}, array.shape, "uint8", "stream")
     return RunUpdate(job, 0, "computed", row, {"image": result}, **more)
-
-
-@pytest.fixture
-def host(own_folders: None, tmp_path: Path) -> Iterator[Host]:
-    """The other side, with neither an engine nor a connection."""
-    made = Host(tmp_path / "socket")
-    yield made
-    made._sending.close()
-    made._turns.close()
-    made._client.close()
 
 
 def test_only_runs_with_results_say_what_is_shown(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:

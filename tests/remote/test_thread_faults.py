@@ -6,7 +6,6 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -178,16 +177,6 @@ def test_a_connection_whose_writer_fails_is_lost(monkeypatch: pytest.MonkeyPatch
 def test_a_frame_that_is_too_long_is_refused_where_it_is_made(size: tuple[int, int]) -> None:
     with pytest.raises(WireError, match="at most"):
         Frame(MESSAGE, bytes(size[0]), bytes(size[1]))
-
-
-@pytest.fixture
-def host(own_folders: None, tmp_path: Path) -> Iterator[Host]:
-    """The other side, with neither an engine nor a connection."""
-    made = Host(tmp_path / "socket")
-    yield made
-    made._sending.close()
-    made._turns.close()
-    made._client.close()
 
 
 def _notes(line: Line) -> list[dict[str, Any]]:
