@@ -22,9 +22,10 @@ extern "C" __global__ void __launch_bounds__(1024, 1) wavelet_shrink(
     int how)
 {
     const Index e = (Index)blockIdx.x * blockDim.x + threadIdx.x;
-    if (e >= width) return;
+    const Index first = (Index)blockIdx.y * blockDim.y + threadIdx.y;
+    if (e >= width || first >= rows) return;
     const T threshold = (T)thresholds[channels == 1 ? 0 : e % channels];
-    for (Index r = (Index)blockIdx.y * blockDim.y + threadIdx.y; r < rows; r += (Index)gridDim.y * blockDim.y) {
+    for (Index r = first; r < rows; r += (Index)gridDim.y * blockDim.y) {
         const T value = band[r * pitch + e];
         const T size = value < 0 ? -value : value;
         T kept = value;

@@ -9,6 +9,10 @@ constexpr int STAGES = HALF - 1;
 constexpr bool LONGER_INVERSE = true;
 static_assert(STAGES > 0, "rotations need at least four taps");
 
+// The powers of two by which rows are divided after their forward rotations and before their inverse ones: those of long
+// filters gain up to 2^28 an axis, and four such gains exceed the range of float32.
+constexpr T FORWARD = (T)1 / (1 << FORWARD_BITS), BACKWARD = (T)1 / (1 << INVERSE_BITS);
+
 // The tangents of the first rotation and of the others.
 __constant__ T lattice[MOST_TAPS / 2];
 
@@ -32,6 +36,8 @@ __device__ __forceinline__ void split_row(const T (&row)[2 * N], T (&low)[N], T 
             high[k] -= tangent * later;
         }
     }
+#pragma unroll
+    for (int k = 0; k < N; ++k) low[k] *= FORWARD, high[k] *= FORWARD;
 }
 
 // The samples of a row of coefficients; a lane's first coefficient is SHIFT ahead of half its first sample.
@@ -40,7 +46,7 @@ __device__ __forceinline__ void join_row(const T (&lows)[N], const T (&highs)[N]
 {
     T low[N], high[N], samples[2 * N];
 #pragma unroll
-    for (int k = 0; k < N; ++k) low[k] = lows[k], high[k] = highs[k];
+    for (int k = 0; k < N; ++k) low[k] = BACKWARD * lows[k], high[k] = BACKWARD * highs[k];
 #pragma unroll
     for (int stage = STAGES - 1; stage >= 0; --stage) {
         const T tangent = lattice[1 + stage];

@@ -56,8 +56,13 @@ __device__ __forceinline__ void meet()
     else __syncwarp();
 }
 
-// Coefficients of an image have the units of both axes.
-__device__ __forceinline__ T unit(Unit down, Unit right) { return unit(down) * unit(right); }
+// Coefficients of an image have the units of both axes, and the scale of rows.
+__device__ __forceinline__ T unit(Unit down, Unit right)
+{
+    constexpr T AFTER_FORWARD = 1 << FORWARD_BITS, AFTER_BOTH = AFTER_FORWARD * (1 << INVERSE_BITS);
+    const T scale = right == INVERSE ? AFTER_BOTH : right == OF_LOW || right == OF_HIGH ? AFTER_FORWARD : 1 / AFTER_FORWARD;
+    return unit(down) * unit(right) * scale;
+}
 
 // Maps a row of samples, or of coefficients, not far beyond the edges, by the border. Of the candidates for a position
 // the smallest, compared as unsigned, is the one inside.

@@ -25,7 +25,7 @@ IDEA = (
 )
 BLOCK = Param(
     "block",
-    256,
+    128,
     choices=(64, 128, 256, 512),
     tries=(64, 256),
     unit="threads",

@@ -88,12 +88,20 @@ def units_of(wavelet: str, border: str) -> Units:
     return Units()
 
 
+def row_bits(wavelet: str) -> tuple[int, int]:
+    """The powers of two by which the rows of an image are divided after their rotations, and before the inverse ones:
+    four times the gain of a long filter, up to 2^28, exceeds the range of float32."""
+    lattice = lattice_of(wavelet)
+    return (0, 0) if lattice is None or abs(float(lattice[0])) > 2**-20 else (12, 28)
+
+
 def growth_of(wavelet: str, border: str, turns: int) -> float:
     """The maximum intermediate gain relative to that of a level of the filters, if coefficients with other scales are
     combined over this number of levels."""
     form, units = form_of(wavelet, border), units_of(wavelet, border)
     if form is Form.LATTICE:
-        return float((1 / units.low) ** turns)
+        after, before = row_bits(wavelet)
+        return float(max(units.low ** (1 - turns), units.low**-turns / 2**before) / 2**after)
     if form is Form.SUMS:
         return 1.0
     taps, (forward, inverse) = taps_of(wavelet), lifting_of(wavelet).peaks
@@ -114,7 +122,8 @@ def operations_of(wavelet: str, border: str, flops: int) -> int:
 def defines_of(wavelet: str, border: str) -> dict[str, Any]:
     """The compile-time constants of a wavelet for the kernels of independent warps."""
     form = form_of(wavelet, border)
-    defines: dict[str, Any] = {"FORM": int(form), "ZEROS": _zeros(wavelet)}
+    bits = dict(zip(("FORWARD_BITS", "INVERSE_BITS"), row_bits(wavelet), strict=True))
+    defines: dict[str, Any] = {"FORM": int(form), "ZEROS": _zeros(wavelet), **bits}
     if form is not Form.LIFTING:
         return defines
     lifting = lifting_of(wavelet)

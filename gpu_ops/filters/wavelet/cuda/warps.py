@@ -58,6 +58,11 @@ def _pairs_of_levels(task: Task) -> bool:
     return rows % 4 == 0 and columns % (2 * FOUR) == 0 and streams(task, 2)
 
 
+def _most(dtype: str) -> float:
+    """The largest sample that must not overflow: of floats one is enough, which most images are scaled to."""
+    return 1.0 if np.dtype(dtype).kind == "f" else float(np.iinfo(dtype).max)
+
+
 SINGLE = Rule(
     lambda task: forms.work_type(task) != np.float32,
     "registers do not hold float64 coefficients, which float64 samples and hard thresholds need",
@@ -69,7 +74,7 @@ SHORT = Rule(
     {"param wavelet": ("db16",)},
 )
 IN_RANGE = Rule(
-    lambda task: _largest(task) < 1,
+    lambda task: _largest(task) < _most(task.meta.dtype),
     "rotations of {levels} levels of {wavelet} exceed the range of float32; choose fewer levels",
 )
 OF_STRIPS = (
