@@ -26,7 +26,10 @@ from gpu_ops.report.kernel_age import has_older_kernels
 SOURCE = "mean1d/4_vector.cu"
 NAIVE = "mean1d/1_naive.cu"
 OLDER: dict[tuple[str, str], int] = {
+    ("h100-defaults-fft-mask.json", "fast"): 1,
     ("h100-defaults-fft1d.json", "fast"): 1,
+    ("h100-defaults-fft1d.json", "four_step"): 1,
+    ("h100-defaults-fft2d.json", "fast"): 1,
     ("h100-defaults-mean1d.json", "vector"): 1,
     ("h100-defaults-mean2d.json", "rows"): 1,
     ("h100-defaults-wavelet1d.json", "global"): 1,
@@ -35,6 +38,10 @@ OLDER: dict[tuple[str, str], int] = {
     ("h100-defaults-wavelet2d.json", "two_levels"): 1,
     ("h100-defaults-wavelet2d.json", "warp_recomputed"): 1,
     ("h100-samples-conv3x3.json", "rows"): 1,
+    ("h100-samples-fft-mask.json", "fast"): 1,
+    ("h100-samples-fft1d.json", "fast"): 1,
+    ("h100-samples-fft1d.json", "four_step"): 1,
+    ("h100-samples-fft2d.json", "fast"): 1,
     ("h100-samples-mean1d.json", "vector"): 1,
     ("h100-samples-mean2d.json", "packed"): 1,
     ("h100-samples-mean2d.json", "rows"): 1,
@@ -81,9 +88,16 @@ OLDER: dict[tuple[str, str], int] = {
     ("h200-conv3x3-blocks.json", "rows"): 6,
     ("h200-conv3x3-pitch.json", "rows"): 10,
     ("h200-conv3x3-sizes.json", "rows"): 7,
+    ("h200-fft-claims.json", "fast"): 1,
+    ("h200-fft-images.json", "fast"): 4,
+    ("h200-fft-lines.json", "fast"): 4,
     ("h200-fft-long.json", "fast"): 4,
+    ("h200-fft-mixed.json", "fast"): 2,
+    ("h200-fft-real-images.json", "fast"): 3,
+    ("h200-fft-tiles.json", "fast"): 3,
     ("h200-histogram-bins.json", "lanes"): 5,
     ("h200-histogram-entropy.json", "lanes"): 6,
+    ("h200-s2.json", "fast"): 19,
 }
 """Rows recorded of code that has changed since, by report and variant: record them anew, or list them here."""
 AWAITED = {("conv3x3", "rows")}

@@ -36,7 +36,7 @@ from gpu_ops.devices.sim.launch import Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
 from gpu_ops.devices.sim.ptx.inline import function_addresses
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, load_kernel
-from gpu_ops.devices.sim.streams.ordering import check_order
+from gpu_ops.devices.sim.streams.ordering import check_early, check_order
 from gpu_ops.devices.sim.streams.queues import Cost, Queues, Timeline
 from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import DeviceError, KernelError
@@ -275,6 +275,8 @@ class SimDevice:
         counters: Counter[str] = Counter()
         options = replace(self.options, **_OPTIONS_OF.get(mode, {}))
         check_order(plan, self.is_pageable)
+        if self.limits.capability >= (9, 0):  # before, launches begin in order
+            check_early(plan)
         for step in plan.steps:
             if isinstance(step, Launch):
                 result = self._launch(step, options)

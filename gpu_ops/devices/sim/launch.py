@@ -219,7 +219,7 @@ def _track(loaded: LoadedKernel, named: Mapping[str, Region], others: list[Regio
         known = {named[name].base for name in names if name in named}
         return known if names <= named.keys() else {r.base for r in regions}
 
-    both = bases(loaded.reads) & bases(loaded.writes)
+    both = bases(loaded.reach.reads) & bases(loaded.reach.writes)
     tracks: dict[int, Track] = {}
     for region in regions:
         unit = min(loaded.global_unit, region.itemsize)

@@ -33,7 +33,7 @@ class Partial:
         arrays = dict(zip(loaded.param_names, step.args, strict=True))
         reads, writes, deciding = (
             [array for name, array in arrays.items() if hasattr(array, "nbytes") and (name in names or "?" in names)]
-            for names in (loaded.reads, loaded.writes, _deciding(loaded))
+            for names in (loaded.reach.reads, loaded.reach.writes, _deciding(loaded))
         )
         found: Values = ""
         if _deciding(loaded):

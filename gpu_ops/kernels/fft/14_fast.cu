@@ -18,6 +18,22 @@ struct alignas(2 * sizeof(C)) TwoNumbers {
     C first, second;
 };
 
+// A number of x, which the launch ahead has written where numbers are complex.
+__device__ __forceinline__ C point_at(const void* x, long long index)
+{
+    if constexpr (NUMBERS != COMPLEX_NUMBERS) return number_at(x, index);
+    else if constexpr (WIDTH > 32) return load_after_wait((const C*)x + index);
+    else return complex_of(load_after_wait((const R*)x + 2 * index), load_after_wait((const R*)x + 2 * index + 1));
+}
+
+// Two of them, in as few accesses as possible.
+__device__ __forceinline__ TwoNumbers two_numbers_at(const void* from)
+{
+    if constexpr (sizeof(R) == 8) return {load_after_wait((const C*)from), load_after_wait((const C*)from + 1)};
+    const float4 four = load_after_wait((const float4*)from);
+    return {complex_of(four.x, four.y), complex_of(four.z, four.w)};
+}
+
 // Loads the points of the first stage; those of lines beyond the last one are zero. WIDTH 128: butterflies j and j + 1
 // load their points of equal r in one access.
 __device__ __forceinline__ void load_first(
@@ -32,11 +48,11 @@ __device__ __forceinline__ void load_first(
 #pragma unroll
         for (int r = 0; r < FIRST; ++r, index += N / FIRST * stride) {
             if constexpr (WIDTH == 128) {
-                const TwoNumbers two = read ? *(const TwoNumbers*)((const SAMPLE*)x + index) : TwoNumbers{};
+                const TwoNumbers two = read ? two_numbers_at((const SAMPLE*)x + index) : TwoNumbers{};
                 v[c][r] = two.first;
                 v[c + 1][r] = two.second;
             } else {
-                v[c][r] = read ? number_at(x, index) : complex_of(0, 0);
+                v[c][r] = read ? point_at(x, index) : complex_of(0, 0);
             }
         }
     }

@@ -122,7 +122,7 @@ extern "C" __global__ void fft_signal_mean(
     const int value = blockIdx.x * 32 + threadIdx.x;
     double sum = 0;
     for (int piece = threadIdx.y; piece < pieces && value < values; piece += SHARES)
-        sum += sums[(long long)piece * values + value];
+        sum += load_after_wait(sums + ((long long)piece * values + value));
     shares[threadIdx.y][threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.y > 0 || value >= values) return;

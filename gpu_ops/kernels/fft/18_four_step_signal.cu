@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const int first = blockIdx.x * PAIRS, own = min(first + lane.line % PAIRS, n1 / 2);
     const C* const row = matrix_of((C*)z, n1, N) + (long long)(lane.line < PAIRS || own == 0 ? own : n1 - own) * N;
     C v[butterflies<FIRST>()][FIRST] = {};
-    each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = row[b]; });
+    each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = load_after_wait(row + b); });
     transform<AlongRows>(v, lane, Tables{circle}, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
         __syncthreads();  // others may still load from the last exchange
         each_point<LAST>(v, lane.t, [&](C point, int k2) { ((C*)memory)[lane.line * ODD + k2] = point; });
@@ -106,7 +106,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const int line = blockIdx.x * LINES + lane.line, k1 = min(line, n1 - 1);
     C* const row = matrix_of(z, n1, N) + (long long)k1 * N;
     C v[butterflies<FIRST>()][FIRST] = {};
-    each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = row[b]; });
+    each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = load_after_wait(row + b); });
     const Tables tables{circle};
     transform<AlongRows>(v, lane, tables, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
         each_point<LAST>(v, lane.t, [&](C& point, int k2) {
@@ -131,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const int line = blockIdx.x * LINES + lane.line, column = min(line, n2 - 1);
     const C* const from = matrix_of((C*)z, N, n2) + column;
     C v[butterflies<FIRST>()][FIRST] = {};
-    each_point<FIRST>(v, lane.t, [&](C& point, int k1) { point = from[(long long)k1 * n2]; });
+    each_point<FIRST>(v, lane.t, [&](C& point, int k1) { point = load_after_wait(from + (long long)k1 * n2); });
     const Bins bins{(Result*)out + blockIdx.z * apart + blockIdx.y, step, length, doubled, both_sides, factor};
     C* const pairs = (C*)out + (blockIdx.z * (long long)gridDim.y + blockIdx.y) * length;
     transform<AcrossColumns>(v, lane, Tables{circle}, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
@@ -155,7 +155,7 @@ extern "C" __global__ void fft_long_split(
     if (k > half / 2) return;
     const C* const points = z + (blockIdx.z * (long long)gridDim.y + blockIdx.y) * half;
     const Bins bins{out + blockIdx.z * apart + blockIdx.y, step, 2 * half, doubled, both_sides, factor};
-    const C here = points[k], there = points[k ? half - k : 0];
+    const C here = load_after_wait(points + k), there = load_after_wait(points + (k ? half - k : 0));
     const C even = complex_of((here.x + there.x) / 2, (here.y - there.y) / 2);
     const C turn = LongTwiddles{low, high}(k);
     const C odd = product(complex_of((here.y + there.y) / 2, (there.x - here.x) / 2), turn);

@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(LINE_THREADS* LINES, blocks_of(1024
     const long long signal = (blockIdx.z * (long long)gridDim.y + blockIdx.y) * n1 * N * n3;
     const C* const from = z + signal + (long long)k1 * N * n3 + c;
     C v[butterflies<FIRST>()][FIRST] = {};
-    each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = from[(long long)b * n3]; });
+    each_point<FIRST>(v, lane.t, [&](C& point, int b) { point = load_after_wait(from + (long long)b * n3); });
     transform<AcrossColumns>(v, lane, Tables{circle}, [&](C (&v)[butterflies<LAST>()][LAST], Lane lane) {
         if (line >= n1 * n3) return;
         multiply_by_long_twiddles<LAST>(v, lane.t, c, LongTwiddles{low, high});

@@ -18,7 +18,7 @@ extern "C" __global__ void fft_unpack(
     if (t >= count) return;
     const long long own = n / 2 + 1;
     const long long line = count == own ? 0 : t / own, k = t - line * own;  // one long line needs no division
-    const C one = z[line * n + k], other = z[line * n + (k ? n - k : 0)];
+    const C one = load_after_wait(z + (line * n + k)), other = load_after_wait(z + (line * n + (k ? n - k : 0)));
     const C even = complex_of((one.x + other.x) / 2, (one.y - other.y) / 2);
     const C turn = product(high[k >> LOW_BITS], low[k & ((1 << LOW_BITS) - 1)]);
     const C odd = product(complex_of((one.y + other.y) / 2, (other.x - one.x) / 2), turn);

@@ -83,7 +83,7 @@ __device__ __forceinline__ void load_column(C (&v)[butterflies<FIRST>()][FIRST],
             const int row = j + r * apart;
             const bool read = exists<FIRST>(j) && has_point(row);
             const C* const from = column.pair(read ? j + r / 2 * apart : 0);
-            const C a = from[0], b = from[opposite];
+            const C a = load_after_wait(from), b = load_after_wait(from + opposite);
             const C upper = complex_of((R)0.5 * (a.x + b.x), (R)0.5 * (a.y - b.y));
             const C lower = complex_of((R)0.5 * (a.y + b.y), (R)0.5 * (b.x - a.x));
             v[c][r] = read ? upper : complex_of(0, 0);
@@ -135,7 +135,7 @@ template <typename Lanes>
 __device__ __forceinline__ void last_part(const Column& column, Lane lane, const Tables& tables, R factor)
 {
     C v[butterflies<ENDING>()][ENDING] = {};
-    each_point<ENDING>(v, lane.t, [&](C& point, int k) { point = *column.place(k, N / FIRST); });
+    each_point<ENDING>(v, lane.t, [&](C& point, int k) { point = load_after_wait(column.place(k, N / FIRST)); });
     transform_again<Lanes>(v, lane, tables, [&](C (&v)[butterflies<FIRST>()][FIRST], Lane lane) {
         store_column(v, column, lane.t, factor);
     });
@@ -150,7 +150,7 @@ __device__ __forceinline__ void load_points(C (&v)[butterflies<FIRST>()][FIRST],
 {
     if constexpr (COLUMNS == SECOND_PART) {
         const C* const from = column.place(blockIdx.z, apart / N);
-        each_point<FIRST>(v, t, [&](C& point, int b) { point = from[(long long)b * (2 * column.pitch)]; });
+        each_point<FIRST>(v, t, [&](C& point, int b) { point = load_after_wait(from + (long long)b * (2 * column.pitch)); });
     } else {
         load_column(v, column, t);
     }
@@ -182,7 +182,7 @@ __device__ __forceinline__ void load_pair_swapped(
     C (&v)[butterflies<FIRST>()][FIRST], const C* __restrict__ pair, int pitch, int t)
 {
     each_point<FIRST>(v, t, [&](C& z, int k) {
-        const C point = pair[has_point(k) ? place_of(k, LENGTH, pitch) : 0];
+        const C point = load_after_wait(pair + (has_point(k) ? place_of(k, LENGTH, pitch) : 0));
         z = has_point(k) ? swapped(point) : complex_of(0, 0);
     });
 }

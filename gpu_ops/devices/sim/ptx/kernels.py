@@ -16,7 +16,7 @@ from gpu_ops.devices.sim.ptx.emit import Code, Emitter
 from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
 from gpu_ops.devices.sim.ptx.inline import Flat, flatten, function_addresses
 from gpu_ops.devices.sim.ptx.program import Mem, Operand, Program, Sym, Variable, Vec, size_of
-from gpu_ops.devices.sim.ptx.reach import reached
+from gpu_ops.devices.sim.ptx.reach import Reach, reached
 from gpu_ops.devices.sim.ptx.reader import parse
 
 _KEPT = 256
@@ -28,8 +28,8 @@ _PROGRAMS: OrderedDict[str, Program] = OrderedDict()
 class LoadedKernel:
     """A kernel that can run. `shared` are (name, first, last + 1) in a block's shared memory, where the dynamic part
     begins at `dynamic_from`; `unit` is the smallest shared access in bytes, `global_unit` the smallest other one;
-    `reads` and `writes` are the names of what the kernel may access (see `reach`); `seconds` is the time of loading.
-    Parameters have `symbols` in the PTX, and `param_names` in the source."""
+    `reach` says what memory the kernel may access; `seconds` is the time of loading. Parameters have `symbols` in the
+    PTX, and `param_names` in the source."""
 
     entry: Entry
     program: Program
@@ -43,8 +43,7 @@ class LoadedKernel:
     unit: int
     local_bytes: int
     global_unit: int
-    reads: frozenset[str]
-    writes: frozenset[str]
+    reach: Reach
     seconds: float
 
 
@@ -86,9 +85,11 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None, by_lin
     unit = _unit(blocks, {"global", "const", "local", "param"})
     others = _unit(blocks, {"shared", "const", "local", "param"})
     symbols = tuple(v.name for v in flat.params)
-    reads, writes = (_renamed(found, symbols, names) for found in reached(blocks))
+    found = reached(blocks)
+    reads, read_only, writes = (_renamed(those, symbols, names) for those in found[:3])
+    reach = Reach(reads, read_only, writes, found.in_order)
     layout = (offsets, names, symbols, param_bytes, shared, static_bytes, unit, local_bytes, others)
-    return LoadedKernel(entry, program, code, *layout, reads, writes, seconds)
+    return LoadedKernel(entry, program, code, *layout, reach, seconds)
 
 
 def _renamed(found: frozenset[str], params: tuple[str, ...], names: tuple[str, ...]) -> frozenset[str]:

@@ -1,8 +1,10 @@
-"""Which arguments and variables a kernel may read, and which it may write, found from the addresses in its text."""
+"""Which arguments and variables a kernel may read, which of them through the read-only cache, and which it may write,
+found from the addresses in its text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from gpu_ops.devices.sim.ptx.flow import Block, registers_of, results
 from gpu_ops.devices.sim.ptx.program import Instruction, Mem, Operand, Reg, Sym, Vec
@@ -13,13 +15,24 @@ ANY = "?"
 OWN = {"shared", "local", "const"}
 
 
-def reached(blocks: list[Block]) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of the parameters and variables whose memory a kernel may read, and of those that it may write; ANY for
-    one that a pointer in memory leads to."""
+class Reach(NamedTuple):
+    """The names of the parameters and variables whose memory a kernel may read, of those that it loads as read-only
+    memory (`ld.global.nc`), and of those that it may write; ANY for one that a pointer in memory leads to. `in_order`:
+    it does not let the next launch begin before the previous one has ended."""
+
+    reads: frozenset[str]
+    read_only: frozenset[str]
+    writes: frozenset[str]
+    in_order: bool
+
+
+def reached(blocks: list[Block]) -> Reach:
+    """What a kernel may access."""
     lines = [line for block in blocks for line in block.lines]
     origins = origins_of(lines)
     used = frozenset().union(*(b.uses | b.live_out for b in blocks), *map(_used_at_once, blocks))
     read: set[str] = set()
+    cached: set[str] = set()
     written: set[str] = set()
     for line in lines:
         kind, space = line.op[0], set(line.op)
@@ -27,10 +40,14 @@ def reached(blocks: list[Block]) -> tuple[frozenset[str], frozenset[str]]:
             continue
         answers = kind == "atom" and not used.isdisjoint(_written(line))
         if kind in ("ld", "ldu") or line.op[:2] == ("wmma", "load") or answers or (kind == "cp" and len(line.args) > 1):
-            read |= of_address(line.args[1], origins)
+            names = of_address(line.args[1], origins)
+            read |= names
+            cached |= names if kind == "ld" and "nc" in space else set()
         if kind in ("st", "red", "atom") or line.op[:2] == ("wmma", "store"):
             written |= of_address(line.args[1 if kind == "atom" else 0], origins)
-    return frozenset(read), frozenset(written)
+    steps = [line.op[1] for line in lines if line.op[0] == "griddepcontrol"]
+    in_order = "launch_dependents" not in steps or "wait" in steps[: steps.index("launch_dependents")]
+    return Reach(frozenset(read), frozenset(cached), frozenset(written), in_order)
 
 
 def _written(line: Instruction) -> Iterator[str]:

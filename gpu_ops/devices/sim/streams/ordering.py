@@ -1,4 +1,5 @@
-"""Checks that steps of a plan that access the same memory are ordered: by a stream, by an event, or by the host."""
+"""Checks that steps of a plan that access the same memory are ordered: by a stream, by an event, by the host, or by the
+wait of a kernel that begins before the previous launch has ended."""
 
 from __future__ import annotations
 
@@ -49,6 +50,38 @@ def check_order(plan: Plan, is_pageable: Where) -> None:
                     f"{MUST}."
                 )
         done.append(one)
+
+
+def check_early(plan: Plan) -> None:
+    """Raises KernelError that names an early launch and what it loads as read-only memory although a launch that may
+    still run writes it: the compiler moves such loads before the kernel's wait."""
+    running = dict[int, list[Launch]]()  # by stream: what may run when the next early launch begins
+    for step in plan.steps:
+        if not isinstance(step, Launch):
+            running[step.stream] = []
+            continue
+        before = running.get(step.stream, []) if step.early else []
+        for other in before:
+            _check_pair(step, other)
+        running[step.stream] = [step] if step.kernel.loaded.reach.in_order else [*before, step]
+
+
+def _check_pair(early: Launch, other: Launch) -> None:
+    written = [access for _, access in _arrays(other, other.kernel.loaded.reach.writes)]
+    for name, read in _arrays(early, early.kernel.loaded.reach.read_only):
+        if _conflict(written, [read]):
+            raise KernelError(
+                f"{early.name} may begin before {other.name} has ended, and loads {name}, which that one writes, as "
+                "read-only memory (ld.global.nc): such loads may precede its wait. Load it by load_after_wait, or do "
+                "not launch it early."
+            )
+
+
+def _arrays(launch: Launch, names: frozenset[str]) -> Iterator[tuple[str, _Access]]:
+    """The arrays of a launch that are arguments of these names."""
+    for name, arg in zip(launch.kernel.loaded.param_names, launch.args, strict=True):
+        if name in names and hasattr(arg, "__array_interface__") and arg.ndim:
+            yield from ((name, access) for access in _of((arg,), True))
 
 
 def _ordered(plan: Plan, is_pageable: Where) -> Iterator[_Done]:

@@ -183,8 +183,9 @@ class Streaming(Denoising):
         strips, segments, height = grid_of(self.ctx.task, number + (of.part is TWO_FORWARD), of.part)
         value = () if forward else (np.float64(self.ctx.params["value"]),)
         args = (*arrays, *map(np.int32, (*level.samples, *results, height)), *last, *value)
-        # The first launch of a plan waits for all previous work, for example another run of the same plan.
-        first = number == 1 and (forward or (level.alone and not self.noise))
+        # The first launch of a plan waits for all previous work, for example another run of the same plan; the one
+        # after that of the thresholds loads these as read-only memory.
+        waits = (number == 1 and forward) or (level.alone and not forward and (number == 1 or self.noise))
         levels = f"levels {number} and {number + 1}" if of.part.two else f"level {number}"
         return Launch(
             self._kernel_of(of, level),
@@ -193,7 +194,7 @@ class Streaming(Denoising):
             args,
             constants=self._constants(),
             name=levels if forward else f"{levels} inverse",
-            early=not first,
+            early=not waits,
         )
 
     def _constants(self) -> dict[str, Any]:
