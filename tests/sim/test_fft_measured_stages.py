@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import few
 
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.fft.cuda.measured_stages import LONG, SHORT
@@ -20,8 +21,7 @@ H200 = Limits((9, 0), 1024, 227 << 10, 132, 60 << 20, 140 << 30, 2)
 CASES = [("short", n) for n in SHORT] + [("fast", n) for n in LONG]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(("variant", "points"), CASES)
+@pytest.mark.parametrize("variant, points", few(CASES, more=12))
 def test_lines_of_measured_stages_are_right(variant: str, points: int) -> None:
     x = np.random.default_rng(4).standard_normal((2 * points * (35 if variant == "short" else 3),)).astype(np.float32)
     input = Input("signal", x, "t", "noise", {"generator": "test", "steps": []})
