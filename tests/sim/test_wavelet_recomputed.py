@@ -133,6 +133,19 @@ def test_independent_warps(wavelet: str, border: str, how: str, more: dict[str, 
         assert np.abs(found - expected).max() < 4e-6
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("rule, scale", [("manual", 5e8), ("universal", 1.0)])
+def test_long_lattices_stay_in_range_over_three_levels(rule: str, scale: float) -> None:
+    """Rotations of 40 taps gain up to 2^28 an axis, and rows are scaled in between; the finest details, by which a
+    threshold is estimated, are in the units of samples. The largest samples are more than half of what is promised for
+    three levels, all of which have enough rows for warps."""
+    params = {"wavelet": "db20", "border": "periodization", "levels": 3, "rule": rule, "value": 0.3 * scale}
+    x = _noise((320, 320)) * np.float32(scale)
+    found, expected, lines, _ = _made(find_filter("wavelet2d"), x, variant="warp_strips", **params)
+    assert np.abs(found - expected).max() < 4e-6 * scale
+    assert FILE not in {line.file for step in lines.values() for line in step}
+
+
 def test_a_level_of_too_few_rows_is_left_to_blocks() -> None:
     """The second one has 15, of which 8 taps need one more; blocks take the threshold that is given from memory."""
     found, expected, lines, _ = _made(find_filter("wavelet2d"), _noise((30, 37)), variant="warp_strips", levels=2)

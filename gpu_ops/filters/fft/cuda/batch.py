@@ -43,7 +43,7 @@ WIDE_RADIX = Param(
     choices=(4, 8, 16, 32),
     tries=(8, 16, 32),
     unit="points",
-    help="points per butterfly, at most; more than 16 only where 16 would take more than three stages",
+    help="points per butterfly, at most; more than 16 only where 16 would take more than three stages or was slower",
 )
 TOGETHER = Param(
     "together",

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gpu_ops.devices.launches import grid1d
+from gpu_ops.filters.fft.cuda.measured_stages import LONG
 from gpu_ops.filters.fft.cuda.radices import (
     MOST_NUMBERS,
     MOST_RADIX,
@@ -242,7 +243,7 @@ class Passes:
     ) -> None:
         """Transform lines of x into y; `turns` are the points of the long line that they are parts of, and a block has
         `times` as many neighbours as the knob says."""
-        stages = stages_of(lines.n, self.fit.radix)
+        stages = self._stages(lines.n, lanes == (POINTS, POINTS) and numbers == PAIRS and ends == WHOLE)
         assert stages is not None  # the variant supports the length
         each = self.fit.lines(lines.n, stages, LINES in lanes, lines.total, times)
         while self.scheme.early and LINES not in lanes and each % 2 == 0 and self._leaves_idle(lines.total // each):
@@ -267,6 +268,12 @@ class Passes:
         grid, block = (-(-lines.total // each), 1, 1), (stages.threads * each, 1, 1)
         early = self.scheme.early and bool(self.steps)
         self.steps.append(Launch(kernel, grid, block, args, shared, name=what, early=early))
+
+    def _stages(self, n: int, in_rows: bool) -> Stages | None:
+        """Those measured of complex float32 rows, unless knobs ask for others; else those of least cost."""
+        usual, knobs = stages_of(n, self.fit.radix), self.task.knobs
+        measured = in_rows and self.scheme.tiles and self.kind == np.complex64 and knobs["width"] == 64
+        return LONG.get(n, usual) if measured and self.fit.radix > MOST_RADIX else usual
 
     def _leaves_idle(self, blocks: int) -> bool:
         """Whether so few blocks leave most multiprocessors idle: blocks of half as many rows are faster then, 6.0

@@ -9,7 +9,8 @@ import numpy as np
 
 from gpu_ops.filters.fft.batch import Batch, largest, spectra
 from gpu_ops.filters.fft.cuda.batch_passes import read
-from gpu_ops.filters.fft.cuda.passes import UNPACKED, Passes, Scheme, circle, half_turns
+from gpu_ops.filters.fft.cuda.measured_stages import SHORT
+from gpu_ops.filters.fft.cuda.passes import UNPACKED, WHOLE, Passes, Scheme, circle, half_turns
 from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, MOST_THREADS, Stages, largest_prime
 from gpu_ops.filters.fft.forms import complex_type
 from gpu_ops.filters.kit.rules import beyond
@@ -39,8 +40,9 @@ ALONE = Param(
     unit="points",
     help="lines of at most so many points stay in a thread's registers; longer ones take two stages of several threads",
 )
-WARP, MOST_POINTS = 32, 128
-"""Lines of a block at least, where they fit shared memory; complex points of a line at most."""
+WARP, MOST_POINTS, SINGLE = 32, 128, 8
+"""Lines of a block at least, where they fit shared memory; complex points of a line at most; bytes of a complex number
+for which stages were measured."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +60,10 @@ class Short:
     def of(cls, task: Task) -> Short:
         """Of a task that the variant takes."""
         n, numbers, ends, _ = read(Batch.of(task), True)
-        stages = two_stages(n) if n > int(task.knobs["alone"]) else Stages((n,), 1)
-        line = pitch(n) * complex_type(task).itemsize
+        itemsize = complex_type(task).itemsize
+        measured = SHORT.get(n) if ends == WHOLE and itemsize == SINGLE else None
+        stages = (measured or two_stages(n)) if n > int(task.knobs["alone"]) else Stages((n,), 1)
+        line = pitch(n) * itemsize
         lines = max(1 << (int(task.knobs["block"]) // stages.threads).bit_length() - 1, WARP)
         while lines * line > task.limits.shared_bytes or lines * stages.threads > MOST_THREADS:
             lines //= 2
