@@ -13,6 +13,7 @@ from gpu_ops.devices.images import Handle
 from gpu_ops.devices.limits import MOST_MULTIPROCESSORS
 from gpu_ops.devices.occupancy import is_known, occupancy
 from gpu_ops.devices.sass.listing import SassLine
+from gpu_ops.devices.sass.unrolled import UnrolledLoop
 from gpu_ops.devices.sass.widths import Pieces
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import WORKSPACE, Batch, LaunchData, reserved_from
@@ -27,6 +28,7 @@ from gpu_ops.devices.sim.races import Races, Signals
 from gpu_ops.devices.sim.scheduling.late import LateScheduler
 from gpu_ops.devices.sim.scheduling.meter import Meter
 from gpu_ops.devices.sim.scheduling.schedule import Scheduler
+from gpu_ops.devices.sim.scheduling.unrolled import UnrolledScheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.traces import Recorder, Tracing
 from gpu_ops.devices.sim.traffic.observer import Observer, Observers
@@ -93,9 +95,10 @@ def run_launch(
     options: Options,
     pieces: Mapping[int, Pieces] | None = None,
     sass: Sequence[SassLine] = (),
+    loops: Mapping[int, UnrolledLoop] | None = None,
 ) -> Findings:
     """Run all blocks and report progress (`gpu_ops.progress`). `pieces` are the requests of accesses that the machine
-    code, `sass`, makes in another way than the PTX.
+    code, `sass`, makes in another way than the PTX, and `loops` those that it unrolls.
 
     Raises Cancelled, and KernelError if a kernel stops itself or exceeds its budget: then its output is not valid.
     """
@@ -127,7 +130,7 @@ def run_launch(
         races = Races(layout, shared, findings, signals, lambda site: sites[site].place.line) if part.checks else None
         global_memory = GlobalMemory(table, findings, races)
         batch = Batch(layout, launch_data, global_memory, shared, findings, counting, meter.poll)
-        _run_batch(_scheduler(loaded.code, batch, meter, options), shared, findings, part.checks)
+        _run_batch(_scheduler(loaded.code, batch, meter, options, loops), shared, findings, part.checks)
         if counting is not None:
             counting.end_batch()
         done, time = done + layout.blocks, shared.time
@@ -227,9 +230,13 @@ def _track(loaded: LoadedKernel, named: Mapping[str, Region], others: list[Regio
             region.track = tracks.setdefault(region.base, Track(unit, len(region.data)))
 
 
-def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options) -> Scheduler:
+def _scheduler(
+    code: Code, batch: Batch, meter: Meter, options: Options, loops: Mapping[int, UnrolledLoop] | None
+) -> Scheduler:
     if options.late:
         return LateScheduler(code, batch, meter, options.late)
+    if loops:
+        return UnrolledScheduler(code, batch, meter, options.reverse, loops)
     return Scheduler(code, batch, meter, options.reverse)
 
 
