@@ -1,6 +1,6 @@
-"""Which loops of the PTX the assembler unrolls. It makes seven copies of a loop's body: four that run in turn while more
-than three passes are left, two that run once if more than one is left, and one. Lanes of a warp with different numbers of
-passes left are then in different copies, and make an access each where they could make one together."""
+"""Which loops of the PTX the assembler unrolls. It makes seven copies of a loop's body: four that run in turn while
+more than three passes are left, two that run once if more than one is left, and one. Lanes of a warp with different
+numbers of passes left are then in different copies, and make an access each where they could make one together."""
 
 from __future__ import annotations
 

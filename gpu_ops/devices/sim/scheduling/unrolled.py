@@ -1,5 +1,5 @@
-"""Runs a batch as machine code does that has unrolled loops: lanes of a warp with many passes left do not run with those
-that have few."""
+"""Runs a batch as machine code does that has unrolled loops: lanes of a warp with many passes left do not run with
+those that have few."""
 
 from __future__ import annotations
 
