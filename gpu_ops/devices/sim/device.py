@@ -33,7 +33,7 @@ from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.unrolled import UnrolledLoop, unrolled_loops
 from gpu_ops.devices.sass.widths import Pieces, access_pieces
 from gpu_ops.devices.sim.findings import Findings
-from gpu_ops.devices.sim.launch import Options, run_launch
+from gpu_ops.devices.sim.launch import Made, Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
 from gpu_ops.devices.sim.ptx.inline import function_addresses
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, load_kernel
@@ -343,9 +343,11 @@ class SimDevice:
     def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel
         _set_constants(launch)
-        made = (kernel.pieces, kernel.loops) if options.machine_code and options.counters != "off" else (None, None)
-        sass = kernel.sass if options.costs and options.counters != "off" else ()
-        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, made[0], sass, made[1])
+        made = Made()
+        if options.counters != "off":
+            pieces, loops = (kernel.pieces, kernel.loops) if options.machine_code else (None, None)
+            made = Made(pieces, loops, kernel.sass if options.costs else ())
+        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, made)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         raise DeviceError("A simulated GPU counts; it does not measure time. Time this on a CUDA device.")
