@@ -3,7 +3,7 @@
 python -m tests.sim.recorded_profiler [--part N/PARTS] [--only REGEX] [--json FILE]
 
 `profiler_counts.json.xz` has launches of the product's kernels as `tests.sim.profiler` makes them: filter, variant,
-dtype, shape, border, number of the step, kernel, and the eight numbers of `COUNTS`. A variant whose kernels have
+dtype, shape, border, number of the step, kernel, and the eight numbers of `COUNTS`. A launch whose kernel file has
 changed since is left out. It was recorded with Nsight Compute 2025.3.1, driver 580 and NVRTC 13.0 on sm_90. To take
 that compiler: pip install nvidia-cuda-nvrtc==13.0.88.
 """
@@ -22,7 +22,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from gpu_ops.devices.kernel_source import source_hash
+from gpu_ops.devices.kernel_source import read_source, source_hash
 from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
@@ -68,18 +68,21 @@ class Compared(NamedTuple):
         return f"{' '.join(map(str, self.case))} step {self.step} {self.kernel}: {apart}"
 
 
-def hash_now(filter: str, variant: str) -> str:
-    """Names the kernels of a variant as they are."""
-    return "-".join(map(source_hash, find_filter(filter).variant(variant).kernels))
+def files_as_recorded(filter: str, variant: str, hashes: str) -> list[str]:
+    """The kernel files of a variant that are as they were when its launches were recorded: their text."""
+    files = find_filter(filter).variant(variant).kernels
+    pairs = zip(files, hashes.split("-"), strict=True)
+    return [read_source(file) for file, recorded in pairs if source_hash(file) == recorded]
 
 
 @lru_cache(1)
 def recorded() -> dict[Case, dict[int, tuple[str, dict[str, int]]]]:
     """The recorded launches of today's kernels: by case and step, the kernel's name and its counts."""
     file = json.loads(lzma.decompress(FILE.read_bytes()))
+    texts = {name: files_as_recorded(*name.split(), hashes) for name, hashes in file["kernels"].items()}
     cases: dict[Case, dict[int, tuple[str, dict[str, int]]]] = defaultdict(dict)
     for filter, variant, dtype, shape, border, step, kernel, counts in file["launches"]:
-        if file["kernels"][f"{filter} {variant}"] == hash_now(filter, variant):
+        if any(re.search(rf"\b{kernel}\b", text) for text in texts[f"{filter} {variant}"]):
             case = Case(filter, variant, dtype, tuple(shape), border)
             cases[case][step] = kernel, dict(zip(COUNTS, counts, strict=True))
     return cases

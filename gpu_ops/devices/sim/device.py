@@ -30,9 +30,10 @@ from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sass.disassembler import machine_code
 from gpu_ops.devices.sass.listing import SassLine
+from gpu_ops.devices.sass.unrolled import UnrolledLoop, unrolled_loops
 from gpu_ops.devices.sass.widths import Pieces, access_pieces
 from gpu_ops.devices.sim.findings import Findings
-from gpu_ops.devices.sim.launch import Options, run_launch
+from gpu_ops.devices.sim.launch import Made, Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
 from gpu_ops.devices.sim.ptx.inline import function_addresses
 from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, load_kernel
@@ -113,6 +114,11 @@ class SimKernel:
         where there is no machine code to read."""
         body = self.loaded.program.functions[self.entry.symbol].body
         return access_pieces(body, self.sass) if self.sass else None
+
+    @cached_property
+    def loops(self) -> Mapping[int, UnrolledLoop]:
+        """The loops that the assembler unrolls, by the number of their basic block."""
+        return unrolled_loops((code.block for code in self.loaded.code.blocks), self.sass)
 
     @property
     def resources(self) -> Mapping[str, int]:
@@ -339,9 +345,11 @@ class SimDevice:
     def _launch(self, launch: Launch, options: Options) -> Findings:
         kernel: SimKernel = launch.kernel
         _set_constants(launch)
-        pieces = kernel.pieces if options.machine_code and options.counters != "off" else None
-        sass = kernel.sass if options.costs and options.counters != "off" else ()
-        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, pieces, sass)
+        made = Made()
+        if options.counters != "off":
+            pieces, loops = (kernel.pieces, kernel.loops) if options.machine_code else (None, None)
+            made = Made(pieces, loops, kernel.sass if options.costs else ())
+        return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, made)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:
         raise DeviceError("A simulated GPU counts; it does not measure time. Time this on a CUDA device.")

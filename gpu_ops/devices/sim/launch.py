@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from gpu_ops.devices.images import Handle
 from gpu_ops.devices.limits import MOST_MULTIPROCESSORS
 from gpu_ops.devices.occupancy import is_known, occupancy
 from gpu_ops.devices.sass.listing import SassLine
+from gpu_ops.devices.sass.unrolled import UnrolledLoop
 from gpu_ops.devices.sass.widths import Pieces
 from gpu_ops.devices.sim.access import GlobalMemory
 from gpu_ops.devices.sim.batch import WORKSPACE, Batch, LaunchData, reserved_from
@@ -27,6 +28,7 @@ from gpu_ops.devices.sim.races import Races, Signals
 from gpu_ops.devices.sim.scheduling.late import LateScheduler
 from gpu_ops.devices.sim.scheduling.meter import Meter
 from gpu_ops.devices.sim.scheduling.schedule import Scheduler
+from gpu_ops.devices.sim.scheduling.unrolled import UnrolledScheduler
 from gpu_ops.devices.sim.shared import SharedMemory
 from gpu_ops.devices.sim.traces import Recorder, Tracing
 from gpu_ops.devices.sim.traffic.observer import Observer, Observers
@@ -81,6 +83,15 @@ class Options:
     blocks: tuple[int, ...] = ()
 
 
+class Made(NamedTuple):
+    """What the machine code makes of the PTX: by line the requests of accesses that it makes in another way, by basic
+    block the loops that it unrolls, and its instructions where costs are counted."""
+
+    pieces: Mapping[int, Pieces] | None = None
+    loops: Mapping[int, UnrolledLoop] | None = None
+    sass: Sequence[SassLine] = ()
+
+
 class WaitingBlocks(KernelError):
     """Blocks of a launch wait for one another, so that a few of them cannot represent all."""
 
@@ -91,11 +102,9 @@ def run_launch(
     memory: Memory,
     variables: Mapping[str, Region],
     options: Options,
-    pieces: Mapping[int, Pieces] | None = None,
-    sass: Sequence[SassLine] = (),
+    made: Made,
 ) -> Findings:
-    """Run all blocks and report progress (`gpu_ops.progress`). `pieces` are the requests of accesses that the machine
-    code, `sass`, makes in another way than the PTX.
+    """Run all blocks and report progress (`gpu_ops.progress`).
 
     Raises Cancelled, and KernelError if a kernel stops itself or exceeds its budget: then its output is not valid.
     """
@@ -113,7 +122,7 @@ def run_launch(
     blocks = int(np.prod(launch.grid, dtype=np.int64))
     recorder = _recorder(options, launch, table, variables, loaded)
     observer = options.observers.observe(launch, code, table) if options.observers is not None else None
-    counters = _counters(options, launch, loaded, recorder, pieces, sass, observer)
+    counters = _counters(options, launch, loaded, recorder, made, observer)
     signals = Signals(blocks, -(-int(np.prod(launch.block)) // WARP) * WARP, code.depends or code.cluster is not None)
     done, time, sites = 0, 0, loaded.code.sites
     meter = Meter(options.budget, lambda: advance(done, blocks), launch.kernel.compiled.source)
@@ -127,7 +136,7 @@ def run_launch(
         races = Races(layout, shared, findings, signals, lambda site: sites[site].place.line) if part.checks else None
         global_memory = GlobalMemory(table, findings, races)
         batch = Batch(layout, launch_data, global_memory, shared, findings, counting, meter.poll)
-        _run_batch(_scheduler(loaded.code, batch, meter, options), shared, findings, part.checks)
+        _run_batch(_scheduler(loaded.code, batch, meter, options, made), shared, findings, part.checks)
         if counting is not None:
             counting.end_batch()
         done, time = done + layout.blocks, shared.time
@@ -164,15 +173,14 @@ def _counters(
     launch: Launch,
     loaded: LoadedKernel,
     recorder: Recorder | None,
-    pieces: Mapping[int, Pieces] | None,
-    sass: Sequence[SassLine],
+    made: Made,
     observer: Observer | None,
 ) -> Counters | None:
     """What counts the launch, or None."""
     if options.counters == "off":
         return None
     footprint = Footprint() if options.costs else None
-    return Counters(loaded.code, launch.grid, options.coalescing, recorder, pieces, footprint, sass, observer)
+    return Counters(loaded.code, launch.grid, options.coalescing, recorder, made.pieces, footprint, made.sass, observer)
 
 
 def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:
@@ -227,9 +235,11 @@ def _track(loaded: LoadedKernel, named: Mapping[str, Region], others: list[Regio
             region.track = tracks.setdefault(region.base, Track(unit, len(region.data)))
 
 
-def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options) -> Scheduler:
+def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options, made: Made) -> Scheduler:
     if options.late:
         return LateScheduler(code, batch, meter, options.late)
+    if made.loops:
+        return UnrolledScheduler(code, batch, meter, options.reverse, made.loops)
     return Scheduler(code, batch, meter, options.reverse)
 
 

@@ -54,8 +54,6 @@ def _loaded(blocks: Sequence[Block]) -> dict[str, set[str]]:
             targets = [r for operand in written for r in registers_of(operand)]
             if _within(line) and line.op[0] in ("st", "atom", "red", "cp"):
                 targets += _cells(line)
-                if line.op[0] == "st":
-                    names = _by(line.args, found)
             for target in targets:
                 before = found.setdefault(target, set())
                 if not names <= before:

@@ -1,0 +1,96 @@
+"""What the values that a kernel loads decide: addresses, loops, and which accesses it makes."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_ops.devices.sim.ptx.decided import decided
+from gpu_ops.devices.sim.ptx.flow import blocks_of
+from gpu_ops.devices.sim.ptx.inline import flatten
+from gpu_ops.devices.sim.ptx.reader import parse
+
+HEAD = """.version 8.0
+.target sm_90
+.address_size 64
+.const .align 4 .b8 c[16];
+.visible .entry k(.param .u64 x, .param .u64 out, .param .u32 n)
+{
+.local .align 4 .b8 own[64];
+.shared .align 4 .b8 s[64];
+.reg .b32 %r<9>;
+.reg .b64 %rd<9>;
+.reg .f32 %f<9>;
+.reg .pred %p<3>;
+ld.param.u64 %rd1, [x];
+ld.param.u64 %rd2, [out];
+ld.param.u32 %r1, [n];
+mov.u32 %r2, %tid.x;
+mul.wide.u32 %rd3, %r2, 4;
+add.s64 %rd4, %rd1, %rd3;
+add.s64 %rd5, %rd2, %rd3;
+"""
+LOAD, STORE = "ld.global.u32 %r3, [%rd4]", "st.global.u32 [%rd5], %r3"
+OTHER, LOAD_FLOAT = "ld.global.u32 %r4, [%rd4]", "ld.global.f32 %f1, [%rd4]"
+AT_R3 = "mul.wide.u32 %rd6, %r3, 4; add.s64 %rd7, %rd2, %rd6; st.global.u32 [%rd7], %r2"
+"""A store whose address depends on %r3."""
+LOOP = "$L: st.global.u32 [%rd5], %r2; add.s32 %r3, %r3, -1; setp.ne.s32 %p1, %r3, 0; @%p1 bra $L"
+"""A loop that runs %r3 times."""
+FROM_SHARED, FROM_OWN = "ld.shared.u32 %r3, [s+4]", "ld.local.u32 %r3, [own+4]"
+
+
+def found(*lines: str) -> tuple[set[str], set[str]]:
+    """What decides the addresses and the branches of a kernel."""
+    text = ";\n".join(("; ".join(lines)).split("; ")).replace(": ", ":\n")
+    addresses, branches = decided(blocks_of(flatten(parse(f"{HEAD}{text};\nret;\n}}\n"), "k")))
+    return set(addresses), set(branches)
+
+
+@pytest.mark.parametrize(
+    ("lines", "by"),
+    [
+        ((LOAD, AT_R3), {"x"}),
+        ((LOAD, STORE), set()),
+        (("ld.const.u32 %r3, [c]", AT_R3), set()),
+        (("mov.u32 %r3, %r1", AT_R3), set()),
+        ((OTHER, "st.shared.u32 [s], %r4", FROM_SHARED, AT_R3), {"x"}),
+        ((OTHER, "st.shared.b32 [s], %r4", "ld.shared.f32 %f1, [s]", "cvt.rzi.u32.f32 %r3, %f1", AT_R3), {"x"}),
+        ((LOAD_FLOAT, "st.shared.f32 [s], %f1", FROM_SHARED, AT_R3), set()),
+        ((LOAD_FLOAT, "st.shared.f32 [s], %f1", "ld.shared.f32 %f2, [s]", "cvt.rzi.u32.f32 %r3, %f2", AT_R3), {"x"}),
+        ((OTHER, "st.shared.u32 [s], %r4", "ld.shared.f32 %f1, [s]", "cvt.rzi.u32.f32 %r3, %f1", AT_R3), set()),
+        ((OTHER, "st.local.u32 [own], %r4", FROM_OWN, AT_R3), {"x"}),
+        ((OTHER, "red.shared.add.u32 [s], %r4", FROM_SHARED, AT_R3), {"x"}),
+        (("cp.async.ca.shared.global [s], [%rd4], 4", FROM_SHARED, AT_R3), {"x"}),
+        ((OTHER, "and.b32 %r5, %r4, 60", "st.shared.u32 [%r5], %r2", FROM_SHARED, AT_R3), {"x"}),
+        (("atom.global.add.u32 %r3, [%rd5], 1", AT_R3), {"out"}),
+        (("tex.1d.v4.u32.s32 {%r3, %r4, %r5, %r6}, [%rd1, {%r2}]", AT_R3), {"?"}),
+        ((OTHER, "atom.shared.add.u32 %r3, [s], %r4", AT_R3), {"x"}),
+        (("ld.global.u64 %rd8, [%rd4]", "ld.global.u32 %r3, [%rd8]", AT_R3), {"x", "?"}),
+    ],
+    ids=[
+        *("loaded", "stored only", "a constant", "a parameter", "through shared memory", "bits of any type"),
+        *("no word is a float", "floats", "no float is a word", "through local memory", "an addition in shared memory"),
+        *("an asynchronous copy", "where a word was stored", "an atomic's result", "a texture", "an atomic in shared"),
+        "a pointer that is loaded",
+    ],
+)
+def test_an_address_is_decided_by_what_its_registers_were_loaded_from(lines: tuple[str, ...], by: set[str]) -> None:
+    assert found(*lines)[0] == by
+
+
+TEST = "setp.eq.s32 %p1, %r3, 0"
+
+
+@pytest.mark.parametrize(
+    ("lines", "by"),
+    [
+        ((LOAD, LOOP), {"x"}),
+        (("mov.u32 %r3, %r1", LOOP), set()),
+        ((LOAD, TEST, "@%p1 bra $E", "st.global.u32 [%rd5], %r2", "$E: add.s32 %r2, %r2, 1"), {"x"}),
+        ((LOAD, TEST, "@%p1 bra $E", "add.s32 %r2, %r2, 1", "$E: st.global.u32 [%rd5], %r2"), set()),
+        ((LOAD, TEST, "$L: @%p1 bra $E", "add.s32 %r2, %r2, 1", "$E: bra $L"), set()),
+        ((LOAD, TEST, "selp.b32 %r2, %r2, %r1, %p1", STORE), set()),
+    ],
+    ids=["passes of a loop", "passes by a parameter", "an access", "no access", "a loop without an end", "a choice"],
+)
+def test_a_branch_matters_where_passes_or_accesses_depend_on_it(lines: tuple[str, ...], by: set[str]) -> None:
+    assert found(*lines)[1] == by
