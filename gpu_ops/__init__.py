@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gpu_ops.errors import public
-from gpu_ops.loop_cache import settle_loop_cache
+from gpu_ops.loop_cache import settle_loop_cache, settle_loop_threads
 from gpu_ops.version import __version__ as __version__
 
 settle_loop_cache(Path(__file__).parent)
+settle_loop_threads()
 
 if TYPE_CHECKING:
     from gpu_ops.batch.apart import BatchProcess

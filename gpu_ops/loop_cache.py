@@ -1,4 +1,5 @@
-"""Where Numba caches compiled loops: next to the code, else in the user's cache, else in a temporary folder.
+"""How long the threads of compiled loops spin, and where Numba caches them: next to the code, else in the user's cache,
+else in a temporary folder.
 
 Numba itself raises an error if it can write to neither of the first two, as in a read-only installation of a user
 without a home directory.
@@ -15,6 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 
 VARIABLE = "NUMBA_CACHE_DIR"
+SPIN, POLICY = "GOMP_SPINCOUNT", "OMP_WAIT_POLICY"
+SPINS = "3000"
+"""Tens of microseconds, which is more than a loop's parts differ by."""
 
 
 def settle_loop_cache(package: Path) -> None:
@@ -32,6 +36,13 @@ def settle_loop_cache(package: Path) -> None:
         if "numba" in sys.modules:
             sys.modules["numba"].config.CACHE_DIR = folder
         atexit.register(_remove, folder, os.getpid())
+
+
+def settle_loop_threads() -> None:
+    """Let threads of loops sleep soon where they wait for one that has no processor: by default GNU's OpenMP spins for
+    milliseconds, and takes the processor from the one that it waits for. OpenMP reads this as Numba loads it."""
+    if not os.environ.get(SPIN) and not os.environ.get(POLICY):
+        os.environ[SPIN] = SPINS
 
 
 def _own_cache() -> Path | None:

@@ -26,9 +26,8 @@ around midnight."""
 UNASKED: set[str] = set()
 """Lanes whose tests are not made, once pytest has begun: thousands that this run would leave out."""
 TURNS = {
-    4: "gui sim",
-    3: """batch cli devices engine explaining filters io remote report running test_adding test_hostile_folder
-    test_loop_cache""",
+    4: "batch cli engine explaining gui io lessons notebook own_kernels remote report sim",
+    3: "devices filters running test_adding test_hostile_folder test_loop_cache",
     1: """devices/test_kernel_source filters/test_accesses filters/test_ranges filters/test_wrong gui/test_panels
     gui/test_window running/test_contract running/test_verify sim/test_contract sim/test_counters sim/test_findings
     sim/test_queues sim/test_refusals sim/test_shared_memory sim/test_textures""",

@@ -125,6 +125,17 @@ def test_variants_and_filters_explain_themselves() -> None:
         assert all(p.help for p in filter.params)
 
 
+def test_rules_advise_variants_of_the_same_filter() -> None:
+    advised = {
+        (filter.id, name)
+        for filter, variant in VARIANTS
+        for rule in variant.rules
+        for name in re.findall(r"the variant (\w+)", rule.words)
+    }
+    assert len(advised) > 15
+    assert not {(filter, name) for filter, name in advised if name not in {v.id for v in find_filter(filter).variants}}
+
+
 def test_presets_are_sets_of_the_same_parameters_with_allowed_values() -> None:
     for filter in FILTERS:
         assert len({frozenset(values) for values in filter.presets.values()}) <= 1, filter.id

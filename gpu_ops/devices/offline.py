@@ -102,3 +102,23 @@ class OfflineDevice(CpuDevice):
 
     def sampler(self, plans: Any, mode: Mode) -> Sampler:
         raise DeviceError("This device only compiles and checks; pick cuda:N to run.")
+
+
+class CountingDevice(OfflineDevice):
+    """It counts the bytes that plans would allocate."""
+
+    nbytes = 0
+
+    def upload(self, array: np.ndarray[Any, Any], out: DeviceArray | None = None) -> DeviceArray:
+        self.nbytes += 0 if out is not None else array.nbytes
+        return super().upload(array, out)
+
+    def empty(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+        return self._counted(super().empty(shape, dtype))
+
+    def pitched(self, rows: int, columns: int, dtype: Any) -> np.ndarray[Any, Any]:
+        return self._counted(super().pitched(rows, columns, dtype))
+
+    def _counted(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        self.nbytes += array.nbytes
+        return array

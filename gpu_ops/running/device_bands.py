@@ -11,7 +11,8 @@ import numpy as np
 
 from gpu_ops.devices.guarded import GuardedSession
 from gpu_ops.devices.limited import Allowance, LimitedSession
-from gpu_ops.errors import DeviceMemoryError, PinnedMemoryError
+from gpu_ops.devices.offline import CountingDevice
+from gpu_ops.errors import DeviceMemoryError, KernelscopeError, PinnedMemoryError
 from gpu_ops.filters.kit import bands
 from gpu_ops.filters.kit.borders import padded
 from gpu_ops.filters.kit.pipeline import STREAMS, Chunk, chunks_of
@@ -27,11 +28,13 @@ from gpu_ops.running.attempt import (
     as_bytes,
 )
 from gpu_ops.running.chunked import Results, chunked, planned, steps_of
-from gpu_ops.running.declared import mistakes
+from gpu_ops.running.declared import make_plan, mistakes
 from gpu_ops.running.verify import same_bytes
 from gpu_ops.task import Task
 
 Array = np.ndarray[Any, Any]
+_PLANNING = 4
+"""Planning takes at most so many times the bytes of input and outputs on the host, for windows and masks."""
 BAND_BYTES = 64 << 20
 """The maximum bytes of a band's input: larger ones are no faster, and the first upload and the last download, which
 overlap with nothing, take longer."""
@@ -64,8 +67,8 @@ class DeviceBands:
         if reason:
             words = "" if device.kind == "cpu" else f" and this machine {free_memory():,} (--device cpu)"
             raise DeviceMemoryError(
-                f"{filter.id} needs its whole input at once, because {reason}: {bands.footprint(filter, task):,} bytes "
-                f"for input and outputs, and {device.name} has {min(free, nbytes):,} free{words}. Use a smaller input."
+                f"{filter.id} needs its whole input at once, because {reason}: {_bytes_of_whole(attempt)}, and "
+                f"{device.name} has {min(free, nbytes):,} free{words}. Use a smaller input."
             )
         found = cls(attempt, nbytes, 1 if device.kind == "cpu" else STREAMS)
         while found.rows < 1:
@@ -202,6 +205,22 @@ def outputs_on_host(attempt: Attempt, kind: MemoryKind = "pageable") -> dict[str
             f"The outputs need {needed:,} bytes, and this machine has "
             f"{free_memory():,} free; run it from file to file in a shell."
         ) from None
+
+
+def _bytes_of_whole(attempt: Attempt) -> str:
+    """The bytes that an attempt needs for its whole input, in words. Those between input and outputs are what its plan
+    asks a device for that has no memory; libraries do not say, and planning takes memory of the host itself."""
+    filter, variant, task, device = attempt.filter, attempt.variant, attempt.task, attempt.device
+    needed, unknown = bands.footprint(filter, task), "bytes for input and outputs, and more between them"
+    if (variant.library and device.kind == "cuda") or _PLANNING * needed > free_memory():
+        return f"{needed:,} {unknown}"
+    architecture, edits = getattr(device, "architecture", ""), attempt.run.pick.edits
+    counting = CountingDevice(architecture, edits, device.limits, assemble=device.kind == "cuda")
+    try:
+        make_plan(filter, variant, counting, task.on(counting.empty(task.meta.shape, task.meta.dtype)), edits)
+    except KernelscopeError:
+        return f"{needed:,} {unknown}"
+    return f"{counting.nbytes:,} bytes for input, outputs and what {variant.id} keeps between them"
 
 
 def too_narrow(attempt: Attempt, nbytes: int) -> DeviceMemoryError:

@@ -31,8 +31,9 @@ _kept: OrderedDict[Hashable, KeptPlan] = OrderedDict()
 @dataclass(frozen=True, eq=False)
 class KeptPlan:
     """A plan with the memory `x` of its input, and what it belongs to. `planned` is its run before it began, `ready`
-    what a GPU executes of the plan; `samples` is a copy of the input, and `run` the run that was verified, with outputs
-    that nobody else has, or without any where nothing is verified."""
+    what a GPU executes of the plan, which also copies the outputs to the pinned `results` if there are any; `samples`
+    is a copy of the input, and `run` the run that was verified, with outputs that nobody else has, or without any where
+    nothing is verified."""
 
     filter: Filter
     variant: Variant
@@ -44,6 +45,7 @@ class KeptPlan:
     task: Task
     plan: Plan
     ready: Any
+    results: Mapping[str, np.ndarray[Any, Any]]
     x: DeviceArray
     run: Run
 

@@ -285,9 +285,9 @@ def _outputs(
             None,
             attempt.device,
         )  # the guards of the failed plan would hold its memory
-        if attempt.experiment.protocol != "none" and (memory is None or attempt.device.kind == "cpu"):
-            advice = "" if whole_reason(attempt.filter, attempt.task) else " A run that is not timed goes in bands."
-            raise DeviceMemoryError(f"{error}{advice}") from None
+        timed = attempt.experiment.protocol != "none" and (memory is None or attempt.device.kind == "cpu")
+        if timed and whole_reason(attempt.filter, attempt.task) is None:
+            raise DeviceMemoryError(f"{error} A run that is not timed goes in bands.") from None
     if not in_use:
         resident.pop(attempt.device.name, None)  # bands need the memory
     in_bands = DeviceBands.of(attempt)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -164,6 +166,32 @@ class TestRefusals:
             said = self.refused(filter, 5000, params)
             assert "needs its whole input at once, because each value of its result depends on the whole" in said
             assert "cpu has 5,000 free. Use a smaller input." in said
+            assert self.refused(filter, 5000, params, protocol="quick") == said
+
+    @pytest.mark.parametrize(
+        "filter, variant, device, params",
+        [
+            ("fft2d", "scipy", "cpu", {"window": "Hann"}),
+            pytest.param("wavelet2d", "shared", "sim", {"levels": 1}, marks=pytest.mark.thorough),
+        ],
+    )
+    def test_the_bytes_that_a_global_filter_names_are_those_that_it_needs(self, filter, variant, device, params):
+        case = Experiment(filter, self.PICTURE, params, (Pick(variant, device),), "none", checks="off")
+        said = run(replace(case, memory=5000)).failure
+        needed = int(
+            re.search(rf"([0-9,]+) bytes for input, outputs and what {variant} keeps", said)[1].replace(",", "")
+        )
+        assert not run(replace(case, memory=needed)).failure
+        assert f" {needed:,} bytes for" in run(replace(case, memory=needed - 1)).failure
+
+    def test_a_library_of_a_gpu_does_not_say_what_it_needs(self):
+        filter = find_filter("fft2d")
+        task = Task.of(self.PICTURE.meta, {p.name: p.default for p in filter.params})
+        attempt = SimpleNamespace(
+            filter=filter, variant=filter.variant("cupy"), task=task, device=SimpleNamespace(kind="cuda")
+        )
+        words = "10,212 bytes for input and outputs, and more between them"
+        assert device_bands._bytes_of_whole(attempt) == words
 
     def test_transfers_have_their_own_host_memory_for_the_whole(self):
         failure = run(

@@ -11,7 +11,7 @@ import pytest
 from fake_device import FakeDevice, copy_plan
 
 import gpu_ops as ks
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, PinnedMemoryError
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.inputs import Facts
@@ -109,6 +109,70 @@ class TestRepeat:
         counting.run(input := picture())
         counting.run(input, protocol="quick")
         assert counting.plans > 1
+
+
+class GpuOfHost(FakeDevice):
+    """A GPU that computes on the host; `pinned` says whether the system grants pinned memory."""
+
+    pinned = True
+    downloads = 0
+
+    def prepare(self, plan: Plan) -> Plan:
+        return plan
+
+    def allocate(self, kind: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+        if kind == "pinned" and not self.pinned:
+            raise PinnedMemoryError(1 << 20, 1 << 30)
+        return super().allocate(kind, shape, dtype)
+
+    def download(self, array: Any, out: Any = None) -> Any:
+        self.downloads += 1
+        return super().download(array, out)
+
+
+class TestRepeatOnAGpu:
+    pick = replace(PICK, device="cuda:0")
+
+    @pytest.fixture
+    def gpu(self, counting: Counting) -> GpuOfHost:
+        counting.device = GpuOfHost(kind="cuda")
+        counting.variant = replace(counting.variant, device="cuda")
+        counting.filter = replace(counting.filter, variants=(counting.variant,))
+        return counting.device
+
+    def test_it_copies_the_outputs_to_pinned_memory_and_the_caller_gets_a_copy(self, gpu, counting, monkeypatch):
+        first = counting.run(input := picture(), pick=self.pick)
+        seen: list[Any] = []
+        monkeypatch.setattr(attempt, "verify", lambda *a, **k: seen.append(a))
+        before, gpu.downloads = first.outputs["image"].copy(), 0
+        for _ in range(2):
+            later = counting.run(input, pick=self.pick)
+            assert later.ok and np.array_equal(later.outputs["image"], before)
+            first.outputs["image"][...] = 7
+            assert np.array_equal(later.outputs["image"], before)
+            first = later
+        assert counting.plans == 1 and not seen and not gpu.downloads
+        assert list(gpu.memory.values()).count("pinned") == 1
+
+    def test_an_element_that_a_repeat_does_not_write_is_wrong(self, gpu, counting, monkeypatch):
+        input = picture()
+        assert counting.run(input, pick=self.pick).ok
+        monkeypatch.setattr(np, "add", lambda *a, **k: None)
+        assert counting.run(input, pick=self.pick).ok is False
+
+    @pytest.mark.parametrize("way", ["not pinned", "two streams"])
+    def test_outputs_are_downloaded_otherwise(self, gpu, counting, way):
+        gpu.pinned = way != "not pinned"
+        if way == "two streams":
+            plan = counting.plan
+            other = Call(lambda: None, (), stream=1)
+            variant = replace(counting.variant, plan=lambda d, t: replace(p := plan(d, t), steps=(*p.steps, other)))
+            counting.filter = replace(counting.filter, variants=(variant,))
+        for repeat in (0, 1):
+            gpu.downloads = 0
+            run = counting.run(input := picture(), pick=self.pick, checks="off")
+            assert np.array_equal(run.outputs["image"], input.array) and gpu.downloads == 1
+            assert counting.plans == 1 and "pinned" not in gpu.memory.values(), repeat
 
 
 class TestInvalid:

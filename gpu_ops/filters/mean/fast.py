@@ -81,7 +81,8 @@ _LARGER = "a larger block or more rows per thread"
 ROWS_RULES = (
     Rule(
         lambda task: window_of(task) not in ROWS_WINDOWS,
-        f"its windows are {', '.join(map(str, ROWS_WINDOWS))}; larger ones do not fit into registers",
+        f"its windows are {', '.join(map(str, ROWS_WINDOWS))}; larger ones do not fit into registers; use the "
+        "variant ring",
         {"param window": (13, 63)},
     ),
     halo_fits(window_of, ROWS_HALO),

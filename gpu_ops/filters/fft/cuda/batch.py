@@ -151,7 +151,7 @@ FAST_SINE_FLOATS = not_of(
 FAST_SINE_EXACTNESS = Exactness(
     lambda task: tolerance(task) + limits.fast_sine_error(transformed(task)), limits.FAST_SINE_CAVEAT
 )
-REAL_ALONE = not_with("numbers", COMPLEX, words="it is for real samples: choose numbers real, or the variant columns")
+REAL_ALONE = not_with("numbers", COMPLEX, words="it is for real samples: choose numbers real, or the variant fast")
 
 
 def _pairs(kind: Kind) -> Rule:

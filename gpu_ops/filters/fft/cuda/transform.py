@@ -259,8 +259,8 @@ def fits(n: int, way: str, shared_bytes: int, dtype: np.dtype[Any], knobs: Value
     return way == "global" or padded(n) <= longest_of(way, shared_bytes, dtype, knobs) ** 2
 
 
-def lines_fit(way: str, lengths: Callable[[Task], Iterable[int]]) -> Rule:
-    """All lines need at most two parts, each in shared memory."""
+def lines_fit(way: str, lengths: Callable[[Task], Iterable[int]], other: str = "the variant global") -> Rule:
+    """All lines need at most two parts, each in shared memory; `other` is what takes longer ones."""
 
     def too_long(task: Task) -> tuple[int, int, int] | None:
         how = way, task.limits.shared_bytes, complex_type(task), task.knobs
@@ -269,6 +269,5 @@ def lines_fit(way: str, lengths: Callable[[Task], Iterable[int]]) -> Rule:
 
     return Rule(
         too_long,
-        "lines of {found[0]} points need {found[1]}, and two parts in shared memory hold {found[2]}; use the variant "
-        "global",
+        "lines of {found[0]} points need {found[1]}, and two parts in shared memory hold {found[2]}; use " + other,
     )

@@ -282,7 +282,8 @@ COLUMN_FITS = Rule(
 
 def variants_mask() -> tuple[Variant, ...]:
     """The variants of the mask."""
-    fits, counts = lines_fit("shared", _lengths), Counts(uncounted=MANY, operations=partial(_operations, True))
+    fits = lines_fit("shared", _lengths, "a variant on the CPU")
+    counts = Counts(uncounted=MANY, operations=partial(_operations, True))
     tall = (Trial((150, 5), "float32", "random", {}, LEAST), Trial((128, 150), "uint8", "random", {}, LEAST))
 
     def variant(id: str, title: str, idea: str, product: Product, file: str, *rules: Rule) -> Variant:

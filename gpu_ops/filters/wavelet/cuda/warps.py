@@ -70,7 +70,7 @@ SINGLE = Rule(
 )
 SHORT = Rule(
     lambda task: beyond(Strips.of(task).taps, LONGEST),
-    f"registers hold filters of at most {LONGEST} taps, {{wavelet}} has {{found}}",
+    f"registers hold filters of at most {LONGEST} taps, {{wavelet}} has {{found}}; use the variant recomputed_blocks",
     {"param wavelet": ("db16",)},
 )
 IN_RANGE = Rule(
