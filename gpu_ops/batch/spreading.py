@@ -158,7 +158,7 @@ class Spread:
             self._begin(task)
 
     def _next_task(self) -> Iterator[Planned]:
-        """The files of the next task: those of TASK_S, and fewer towards the end, so that all workers end together; files
+        """The files of the next task: those of TASK_S, and fewer towards the end: all workers end together; files
         that all workers share are put aside."""
         fair = -(-self._left // (4 * self._workers.count))
         size = max(1, min(int(TASK_S / self._seconds) if self._seconds else 1, MOST, fair))
