@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from gpu_ops.batch.edited import limits_of
 from gpu_ops.errors import InputError, KernelError, NonFiniteError, ParamError, WrongResult, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.io.images.frame_axes import imagej_lines
@@ -41,12 +42,13 @@ Add = Callable[[int, int, Mapping[str, Array], First], None]
 
 
 class Wanted(NamedTuple):
-    """The computation: the `output` of a filter for one pick."""
+    """The computation: the `output` of a filter for one pick; `deadline` is that of an edited kernel in each part."""
 
     filter: str
     params: Values
     pick: Pick
     output: str
+    deadline: float | None = None
 
 
 def run_part(
@@ -60,7 +62,8 @@ def run_part(
     with quiet():
         how = {"protocol": "none", "checks": "sample" if check else "off", "memory": memory}
         experiment = Experiment(wanted.filter, read(), wanted.params, (wanted.pick,), **how)  # type: ignore[arg-type]
-        *_, last = run_experiment(experiment, stop=stop)
+        with limits_of(wanted.pick, wanted.deadline, place):
+            *_, last = run_experiment(experiment, stop=stop)
     if stop is not None and stop():
         raise Cancelled
     what = f"{place} of {of or experiment.input.name}: {last.pick.variant} on {last.pick.device}"
@@ -134,7 +137,7 @@ def _run_all(
     first = _run_frame(read, wanted, 0)
     add(0, first[0].shape[0], first[0].outputs, first)
     run, experiment = first
-    if executor is not serial:
+    if executor is not serial or run.pick.edits:  # an edited kernel has limits in each frame
         work = partial(_frame_outputs, read, wanted._replace(pick=run.pick))
         parts = Parts(range(1, count), work, lambda frame, outputs: add(frame, run.shape[0], outputs, first))
         if count > 1:

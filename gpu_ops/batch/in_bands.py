@@ -79,7 +79,8 @@ class LargeFile:
         spec, reading, filter = self.spec, self.spec.reading, self.filter
         params = choosing.checked(filter, spec.of(filter))
         first = filter.given(check_values(filter.params, params, filter.id))[0].id
-        wanted, memory = Wanted(filter.id, params, Pick("", "cpu"), first), spec.memory or quarter(spec.workers)
+        wanted = Wanted(filter.id, params, Pick("", "cpu"), first, spec.deadline)
+        memory = spec.memory or quarter(spec.workers)
         how = memory, reading.dtype, reading.nonfinite or "refuse", spec.device_memory, spec.checks
         return FileRun(self.source, wanted, *how)
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from gpu_ops.batch.edited import edits_hold
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.batch.files import SCHEMA, Item, check_apart, earlier_rows, find_files, items
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.batch.work import Done, Work
-from gpu_ops.errors import FINE, WRONG, InputError, KernelError, ReportError, plain, shortened
-from gpu_ops.filters import FILTERS
+from gpu_ops.errors import FINE, WRONG, InputError, ReportError, plain
 from gpu_ops.io.part_files import growing, tidy
 from gpu_ops.progress import advance
 from gpu_ops.report.files import target_of
@@ -112,7 +112,8 @@ class Batch:
         ):
             self._earlier = earlier_rows(self.target) if self.spec.resume else {}
             self._write()  # an error in writing the report is raised before anything is computed
-            self._hold_edits()
+            if self.spec.edits and not self._edits_hold(stop):
+                return
             try:
                 with closing(self._spread(stop) if self.spec.is_spread else self._alone(stop)) as results:
                     for item, done in results:
@@ -121,25 +122,9 @@ class Batch:
             finally:
                 self._write()
 
-    def _hold_edits(self) -> None:
-        """Test the filter's contract with the edited kernel on a simulated GPU, where a fault harms nothing. Raises
-        KernelError."""
-        spec = self.spec
-        if not spec.edits or spec.variant is None:
-            return
-        from gpu_ops.own_kernels.checking import hold  # with the X-ray, which few batches need
-        from gpu_ops.own_kernels.kernel_process import piece
-
+    def _edits_hold(self, stop: Callable[[], bool]) -> bool:
         self._tell("The edited kernel is tested with the filter's contract first, on a simulated GPU.")
-        filter = FILTERS.find(spec.filter)
-        variant = filter.variant(spec.variant)
-        held = hold(filter, variant, spec.edits, "sim", lambda what: piece(f"the edited kernel: {what}", flags=False))
-        if held.wrong or held.reached:
-            why = held.wrong[-1] if held.reached and held.wrong else next(iter(held.wrong), held.summary)
-            raise KernelError(
-                f"The edited kernel of {variant.title} is not right, so no file was processed: "
-                f"{shortened(why).rstrip('.')}. Mend it in the editor, and run the batch again."
-            )
+        return edits_hold(self.spec, stop)
 
     def _alone(self, stop: Callable[[], bool]) -> Generator[tuple[Item, Done], None, None]:
         """The outcome of each file, computed in this process."""

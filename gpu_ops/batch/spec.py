@@ -40,7 +40,8 @@ class BatchSpec:
     result exists unchanged. With `frames` the result of a stack has those of all its frames. With more than one of
     `workers` so many processes share the files; with `gpus`, "all" or numbers such as "0,1", there is one for each of
     these GPUs; with the address of a `scheduler`, its workers do it. `edits` are texts of the `variant`'s kernel
-    files in place of the shipped ones; the filter's contract is tested with them before any file."""
+    files in place of the shipped ones; the filter's contract is tested with them before any file. Each case of it may
+    take `deadline` seconds, and then each file, frame or band as many; None: 6 and 60."""
 
     inputs: Sequence[str]
     output_dir: str
@@ -62,6 +63,7 @@ class BatchSpec:
     gpus: str | None = None
     scheduler: str | None = None
     edits: Mapping[str, str] = field(default_factory=dict)
+    deadline: float | None = None
 
     @property
     def is_spread(self) -> bool:

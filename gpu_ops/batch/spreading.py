@@ -118,7 +118,7 @@ class Spread:
         report_of: Callable[[Item], Report] = lambda item: advance,
     ) -> None:
         self._begun, self._report_of = begun, report_of
-        self._workers, self._client, self._work, self._count = workers, workers.client, workers.work, count
+        self._workers, self._client, self._work, self._left = workers, workers.client, workers.work, count
         self._here, self._planned = work, iter(planned)
         self._running, self._ended = dict[Any, tuple[list[Planned], bool]](), queue.SimpleQueue[Any]()
         self._suspects, self._large, self._losses = deque[Planned](), deque[Planned](), Counter[int]()
@@ -158,11 +158,12 @@ class Spread:
             self._begin(task)
 
     def _next_task(self) -> Iterator[Planned]:
-        """The files of the next task: those of TASK_S, but few enough that every worker has some; large files, which
-        all workers share, are put aside."""
-        fair = -(-self._count // (4 * self._workers.count))
+        """The files of the next task: those of TASK_S, and fewer towards the end: all workers end together; files
+        that all workers share are put aside."""
+        fair = -(-self._left // (4 * self._workers.count))
         size = max(1, min(int(TASK_S / self._seconds) if self._seconds else 1, MOST, fair))
         while size and (found := list(islice(self._planned, size))):
+            self._left -= len(found)
             for planned in found:
                 if self._is_shared(planned):
                     self._large.append(planned)

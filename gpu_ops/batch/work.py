@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from gpu_ops.batch import choosing
 from gpu_ops.batch.all_frames import Wanted, Written, write_frames
+from gpu_ops.batch.edited import limits_of
 from gpu_ops.batch.files import Item, is_done, result_facts, stamp
 from gpu_ops.batch.in_bands import LargeFile, large_file
 from gpu_ops.batch.spec import BatchSpec
@@ -150,9 +151,9 @@ def _compute(
     record |= spec.settings_of(filter, pick)
     if spec.frames and input.facts.frames > 1:
         frames = partial(write_frames, report=report, executor=bands)
-        return _compute_frames(work, item, record, input, Wanted(filter.id, params, pick, ""), frames)
+        return _compute_frames(work, item, record, input, Wanted(filter.id, params, pick, "", spec.deadline), frames)
     experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.device_memory)
-    with _computing:
+    with _computing, limits_of(pick, spec.deadline, plain(item.file, 60)):
         result = last_runs(run_experiment(experiment))[-1]
     report_row = row(result, experiment, with_roofs=False)
     record |= {"error_max": report_row.to_json()["error_max"], "notes": list(report_row.notes)}

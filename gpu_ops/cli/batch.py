@@ -21,10 +21,12 @@ from gpu_ops.cli.outputs import saving_of
 from gpu_ops.cli.parts import device_bytes, file_bytes
 from gpu_ops.cli.tables import align, seconds
 from gpu_ops.device_names import device_host
-from gpu_ops.errors import STOPPED, ParamError, counted, plain
+from gpu_ops.errors import STOPPED, KernelError, ParamError, counted, plain
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
+from gpu_ops.own_kernels.checking import usual_device, variant_to_replace
+from gpu_ops.own_kernels.sources import read_kernel, with_own_name
 
 CHECKS = ("full", "sample", "off")
 NONE = (("gpus", None), ("scheduler", None))
@@ -76,16 +78,16 @@ def check_use(args: argparse.Namespace) -> None:
             "--output-dir works with devices of this machine; leave --remote and devices of other machines out, or "
             "start it there: ssh USER@HOST kernelscope run."
         )
-    for name in ("output", "kernel"):
-        if getattr(args, name):
-            raise ParamError(f"--{name} is for one input, and --output-dir for many; leave one of them out.")
+    if args.output:
+        raise ParamError("--output is for one input, and --output-dir for many; leave one of them out.")
     if len(args.variant) > 1:
         raise ParamError("--output-dir saves the results of one variant; name one with --variant, or none.")
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the filter on every file and return the exit code."""
-    began, batch = time.perf_counter(), Batch(_spec(args), streams.say)
+    began, spec = time.perf_counter(), _spec(args)
+    batch = Batch(spec, streams.say)
     count, printed = len(batch.files), began
     batch.within = _Within(args.frames == "all")
     try:
@@ -102,6 +104,10 @@ def run(args: argparse.Namespace) -> int:
                     streams.say(pace_words(batch.pace))
     except KeyboardInterrupt:
         pass  # the report has the finished files
+    except KernelError as error:
+        for file in spec.edits:
+            error.args = tuple(with_own_name(text, file, Path(args.kernel).name) for text in error.args)
+        raise
     if args.json == "-":
         print(json.dumps(batch.content(), indent=1))
     else:
@@ -132,7 +138,15 @@ def pace_words(pace: Pace) -> str:
 
 def _spec(args: argparse.Namespace) -> BatchSpec:
     """The batch that the flags describe. Raises ParamError for flags that no filter of the family has."""
-    named = args.variant
+    named, devices, edits = args.variant, args.device, dict[str, str]()
+    if args.kernel is not None:
+        filters = family(args.filter)
+        if len(filters) > 1:
+            names = ", ".join(f.id for f in filters)
+            raise ParamError(f"--kernel replaces a kernel of one filter; name one of {names}, not {args.filter}.")
+        variant = variant_to_replace(filters[0], next(iter(named), None))
+        named, edits = [variant.id], {variant.kernels[0]: read_kernel(args.kernel)}
+        devices = devices or ([] if args.gpus or args.scheduler else [usual_device()])
     for_one(family(args.filter), lambda f: check_flags(args, f, [f.variant(id) for id in named] or f.variants))
     return BatchSpec(
         inputs=args.input,
@@ -141,7 +155,7 @@ def _spec(args: argparse.Namespace) -> BatchSpec:
         values=flag_values(args),
         preset=getattr(args, "preset", None),
         variant=named[0] if named else None,
-        devices=args.device,
+        devices=devices,
         reading=reading_of(args),
         saving=saving_of(args, {}),
         format=args.format,
@@ -154,6 +168,8 @@ def _spec(args: argparse.Namespace) -> BatchSpec:
         workers=args.workers,
         gpus=args.gpus,
         scheduler=args.scheduler,
+        edits=edits,
+        deadline=args.deadline,
     )
 
 

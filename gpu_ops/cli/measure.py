@@ -16,13 +16,12 @@ from gpu_ops.cli.inputs import check_flags, current_ids, make_experiment, make_j
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.remote import flags
 from gpu_ops.device_names import is_simulated
-from gpu_ops.devices import device_statuses
 from gpu_ops.devices.offline import OfflineDevice
 from gpu_ops.errors import FAILURE_CODES, FINE, WRONG, KernelError, ParamError, plain, shortened
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
-from gpu_ops.own_kernels.checking import hold, variant_to_replace
+from gpu_ops.own_kernels.checking import hold, usual_device, variant_to_replace
 from gpu_ops.own_kernels.sources import read_kernel, with_own_name
 from gpu_ops.params import Values
 from gpu_ops.report.files import row, target_of, write_report
@@ -140,8 +139,7 @@ def _run_kernel(args: argparse.Namespace) -> int:
     except KernelError as error:
         error.args = tuple(map(own_name, error.args))
         raise
-    has_gpu = any(s.kind == "cuda" and s.available for s in device_statuses())
-    device = args.device[0] if args.device else "cuda:0" if has_gpu else "sim"
+    device = args.device[0] if args.device else usual_device()
     held = hold(filter, variant, edits, device, lambda what: within_limits(args, what, is_simulated(device)))
     print(f"{plain(args.kernel)} instead of {filter.id} {variant.id} on {device}: {held.summary}")
     for text in held.wrong[:10]:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from gpu_ops.counters import FIGURES, value_of
 from gpu_ops.device_names import is_simulated
-from gpu_ops.devices import open_device
+from gpu_ops.devices import device_statuses, open_device
 from gpu_ops.devices.compiler import ARCHITECTURES
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.nvrtc import supported_architectures
@@ -102,6 +102,11 @@ def variant_to_replace(filter: Filter, name: str | None) -> Variant:
         choices = ", ".join(v.id for v in with_kernels)
         raise ParamError(f"{variant.id} has no kernel to replace; name one of {choices} with --variant.")
     return variant
+
+
+def usual_device() -> str:
+    """The device of an edited kernel where none is named: the first GPU, or a simulated one."""
+    return "cuda:0" if any(s.kind == "cuda" and s.available for s in device_statuses()) else "sim"
 
 
 Status = Literal["right", "wrong", "failed"]

@@ -30,12 +30,14 @@ LONGEST = 1 << 16
 @dataclass(frozen=True)
 class Question:
     """What ssh asks about a `host`. A `confirmation` takes yes or no; any other question takes a secret. Exactly one
-    call of `answer(text)` ends it; None refuses."""
+    call of `answer(text)` ends it; None refuses, also what the same ssh asks after it. `again`: it was not content with
+    the answer to the same question."""
 
     host: str
     text: str
     confirmation: bool
     answer: Callable[[str | None], None]
+    again: bool = False
 
 
 class Asker:
@@ -43,6 +45,8 @@ class Asker:
 
     def __init__(self, ask: Callable[[Question], None]) -> None:
         self._ask = ask
+        self._answered = dict[int, str | None]()
+        """The question that each process of ssh asked last, None where it was refused: ssh asks three times."""
         self._folder: Path | None = None
         self._listening: socket.socket | None = None
 
@@ -83,14 +87,19 @@ class Asker:
     def _pass_on(self, connection: socket.socket) -> None:
         with suppress(OSError, ValueError, LookupError, TypeError), connection:
             asked = json.loads(connection.makefile("rb").readline(LONGEST))
+            text, ssh = str(asked["text"]), int(asked["ssh"])
+            before = self._answered.get(ssh, "")
+            if before is None:
+                return
             answered, found = threading.Event(), list[str | None]()
 
             def answer(text: str | None) -> None:
                 found.append(text)
                 answered.set()
 
-            self._ask(Question(str(asked["host"]), str(asked["text"]), bool(asked["confirmation"]), answer))
+            self._ask(Question(str(asked["host"]), text, bool(asked["confirmation"]), answer, text == before))
             answered.wait()
+            self._answered[ssh] = None if found[0] is None else text
             connection.sendall(json.dumps(found[0]).encode() + b"\n")
 
     def close(self) -> None:
@@ -112,6 +121,7 @@ def main(words: list[str]) -> int:
     """Ask one question of ssh. The exit code is 1 where it was refused."""
     text = " ".join(words)[:LONGEST]
     about: dict[str, Any] = {"host": os.environ.get(HOST, ""), "text": text, "confirmation": is_confirmation(text)}
+    about["ssh"] = os.getppid()  # which began this program
     try:
         with socket.socket(socket.AF_UNIX) as window:
             window.connect(os.environ[SOCKET])

@@ -44,7 +44,7 @@ class Cost:
     def __init__(self) -> None:
         self._seconds, self.largest, self.each = dict[int, float](), 0, 0
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._look_on, daemon=True)
 
     def __enter__(self) -> Cost:
         own = psutil.Process().cpu_times()
@@ -58,27 +58,36 @@ class Cost:
 
     @property
     def seconds(self) -> float:
+        self._look()
         return sum(self._seconds.values()) - self._before
 
-    def _look(self) -> None:
+    def _look_on(self) -> None:
         while not self._ended.wait(LOOK_S):
-            sizes = []
-            for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
-                try:
-                    times = process.cpu_times()
-                    self._seconds[process.pid] = times.user + times.system
-                    sizes.append(process.memory_info().rss)
-                except psutil.Error:
-                    continue
-            self.largest, self.each = max(self.largest, sum(sizes)), max(self.each, *sizes)
+            self._look()
+
+    def _look(self) -> None:
+        sizes = []
+        for process in (psutil.Process(), *psutil.Process().children(recursive=True)):
+            try:
+                times = process.cpu_times()
+                self._seconds[process.pid] = times.user + times.system
+                sizes.append(process.memory_info().rss)
+            except psutil.Error:
+                continue
+        self.largest, self.each = max(self.largest, sum(sizes)), max(self.each, *sizes)
 
 
-def by_batch(spec: BatchSpec) -> Iterator[float]:
-    """The time of each result."""
+def results(folder: Path) -> list[float]:
+    """When each result was written, in order: outcomes come later, those of a whole task at a time."""
+    return sorted(path.stat().st_mtime for path in folder.glob("[!.]*.npy"))
+
+
+def by_batch(spec: BatchSpec) -> Iterator[None]:
+    """Something for each outcome."""
     batch = Batch(spec)
     for done in batch.run():
         assert done.code == 0, done.row["sentence"]
-        yield time.perf_counter()
+        yield
 
 
 def _prepare(cores: int) -> None:
@@ -89,7 +98,7 @@ def _some(work: Work, some: list[Item]) -> list[int]:
     return [work.one(item).code for item in some]
 
 
-def by_pool(spec: BatchSpec) -> Iterator[float]:
+def by_pool(spec: BatchSpec) -> Iterator[None]:
     """The same work on each file, in tasks of CHUNK, by a pool that knows nothing of lost processes."""
     batch = Batch(replace(spec, workers=1))
     plan = list(items(batch.files, batch.folder))
@@ -98,28 +107,29 @@ def by_pool(spec: BatchSpec) -> Iterator[float]:
         chunks = [plan[k : k + CHUNK] for k in range(0, len(plan), CHUNK)]
         for codes in pool.map(_some, [batch.work] * len(chunks), chunks):
             assert not any(codes)
-            for _ in codes:
-                yield time.perf_counter()
+            yield from (None for _ in codes)
 
 
-def measured(name: str, times: Callable[[BatchSpec], Iterator[float]], spec: BatchSpec, count: int) -> dict[str, Any]:
+def measured(name: str, outcomes: Callable[[BatchSpec], Iterator[None]], spec: BatchSpec, count: int) -> dict[str, Any]:
     shutil.rmtree(spec.output_dir, ignore_errors=True)
-    began = time.perf_counter()
-    ends, first, before = list[float](), count // 5, 0.0
+    began, out, at = time.time(), Path(spec.output_dir), list[tuple[int, float]]()
     with Cost() as cost:
-        for end in times(spec):
-            ends.append(end)
-            before = cost.seconds if len(ends) == first + 1 else before
+        for number, _ in enumerate(outcomes(spec)):
+            if number in (count // 5, count - 1):
+                at.append((len(results(out)), cost.seconds))
+        wall = time.time() - began
+    ends = results(out)
+    assert len(ends) == count
+    (first, before), (last, after) = at
     row = {
         "name": name,
-        "files_s": (count - first - 1) / (ends[-1] - ends[first]),
-        "wall_s": time.perf_counter() - began,
+        "files_s": (count - first) / (ends[-1] - ends[first - 1]),
+        "wall_s": wall,
         "start_s": ends[0] - began,
-        "cpu_ms_file": 1e3 * (cost.seconds - before) / (count - first - 1),
+        "cpu_ms_file": 1e3 * (after - before) / (last - first),
         "all_mib": cost.largest >> 20,
         "one_mib": cost.each >> 20,
     }
-    assert len(list(Path(spec.output_dir).glob("*.npy"))) == count
     words = ", ".join(f"{key} {value:.4g}" for key, value in row.items() if key != "name")
     print(f"{name}: {words}; load {os.getloadavg()[0]:.1f}", flush=True)
     return row

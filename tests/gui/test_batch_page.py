@@ -24,12 +24,12 @@ from app.models.experiment.pin import Pin
 from app.models.settings import Settings
 from app.views.window.main_window import MainWindow
 from gpu_ops import BatchEvent, BatchProcess, BatchRun, BatchSpec, save
-from gpu_ops.batch import apart
+from gpu_ops.batch import apart, edited
 from gpu_ops.batch.run import Pace
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.errors import FINE, STOPPED
 from gpu_ops.io.reading import Reading
-from gpu_ops.own_kernels import checking
+from gpu_ops.own_kernels import checking, kernel_process
 from gpu_ops.run_key import hash_of_edits
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -67,6 +67,22 @@ class Told:
     def events(self, wait: bool = True) -> Iterator[BatchEvent]:
         while self.given:
             yield self.given.pop(0)
+
+
+class HereProcess:
+    """The test of an edited kernel in this process, where a test shortens it."""
+
+    def __init__(self, work: str) -> None:
+        assert work == edited.WORK
+
+    def start(self, request: dict[str, object], name: str) -> None:
+        self.outcome = kernel_process.Outcome(edited.work(request))
+
+    def poll(self, seconds: float) -> kernel_process.Outcome:
+        return self.outcome
+
+    def close(self) -> None:
+        pass
 
 
 def page_of(window: MainWindow, begin=Told):
@@ -338,6 +354,7 @@ def test_an_edited_kernel_and_a_pinned_result_run_on_a_folder(qtbot, window, fol
     cases = checking.covering_cases
     monkeypatch.setattr(checking, "covering_cases", lambda *args, **how: cases(*args, **how)[:2])
     monkeypatch.setattr(checking, "long_cases", lambda *args, **how: [])
+    monkeypatch.setattr(kernel_process, "KernelProcess", HereProcess)
     session, file = window.controller.session, "mean2d/1_naive.cu"
     session.set_devices(("sim",))
     session.set_picks(("naive", "scipy"))
@@ -345,13 +362,13 @@ def test_an_edited_kernel_and_a_pinned_result_run_on_a_folder(qtbot, window, fol
     pinned = session.pin("scipy")
     session.set_params({"window": 3})
     text = read_source(file)
-    edited = session.show_pin(Pin.edited("naive", {file: f"// mine\n{text}"}))
+    pin = session.show_pin(Pin.edited("naive", {file: f"// mine\n{text}"}))
     page = page_of(window, lambda spec: Run(spec))
     fill(qtbot, page, folder, pattern="0.png")
     titles = [page.form.variant.itemText(k) for k in range(page.form.variant.count())]
     assert "1 naive, edited" in titles and len(set(titles)) == len(titles) == 5
     assert spec_of(session, page.form.wanted, pinned).values["window"] == 5
-    page.form.variant.setCurrentIndex(page.form.variant.findData(edited))
+    page.form.variant.setCurrentIndex(page.form.variant.findData(pin))
     assert "1 naive, edited on sim" in page.settings.text()
     qtbot.waitUntil(lambda: page.run.isEnabled())
     page.run.click()
@@ -365,7 +382,7 @@ def test_an_edited_kernel_and_a_pinned_result_run_on_a_folder(qtbot, window, fol
     page.run.click()
     qtbot.waitUntil(lambda: not page.batch.running)
     assert not page.batch.table.rows and "The edited kernel of 1 naive is not right" in page.state.text()
-    assert "error" in page.state.text() and "Mend it in the editor" in page.state.text()
+    assert "error" in page.state.text() and "Mend it, and run" in page.state.text()
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"workers": "many", "place": "moon", "x": 1}', "{"])

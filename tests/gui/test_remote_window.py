@@ -96,7 +96,8 @@ def test_a_host_key_and_a_password_are_asked_for(window) -> None:
     row.secret.setText("sesame")
     row.accept.click()
     assert answers == ["yes", "sesame"] and row.secret.text() == "" and row.question.text() == ""
-    engine.question.emit(Question("gpu-host", "password: ", False, answers.append))
+    engine.question.emit(Question("gpu-host", "password: ", False, answers.append, again=True))
+    assert row.state.text() == "gpu-host: that was not accepted; ssh asks again"
     row.refuse.click()
     assert answers[2:] == [None]
     engine.question.emit(Question("gpu-host", "password: ", False, answers.append))

@@ -83,8 +83,16 @@ def test_a_refused_host_key_says_what_to_do(asking: Destination) -> None:
 
 
 def test_a_wrong_passphrase_says_what_to_do(asking: Destination) -> None:
-    failed = _connect(asking, Answers("yes", "no", "no", "no"))[-1]
+    answers = Answers("yes", "no", "no", "no")
+    failed = _connect(asking, answers)[-1]
     assert isinstance(failed, LinkState) and "does not let you in" in failed.sentence
+    assert [question.again for question in answers.asked] == [False, False, True, True]
+
+
+def test_a_refused_passphrase_is_not_asked_for_again(asking: Destination) -> None:
+    """ssh would ask three times."""
+    answers = Answers("yes", None, "open sesame")
+    assert isinstance(_connect(asking, answers)[-1], LinkState) and len(answers.asked) == 2
 
 
 def test_only_this_user_can_answer() -> None:

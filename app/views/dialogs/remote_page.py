@@ -26,6 +26,7 @@ from gpu_ops.remote.destination import COMMAND
 STATES = {
     "connecting": QT_TRANSLATE_NOOP("RemotePage", "{host}: connecting…"),
     "asked": QT_TRANSLATE_NOOP("RemotePage", "{host}: ssh asks"),
+    "again": QT_TRANSLATE_NOOP("RemotePage", "{host}: that was not accepted; ssh asks again"),
     "ready": QT_TRANSLATE_NOOP("RemotePage", "{host}: connected"),
     "lost": QT_TRANSLATE_NOOP("RemotePage", "{host}: the connection is lost; connecting again…"),
     "failed": QT_TRANSLATE_NOOP("RemotePage", "{host}: not connected"),
@@ -145,7 +146,7 @@ class MachineRow(QFrame):
     def show_machine(self, machine: Machine) -> None:
         """Show what its connection does."""
         asked = machine.question
-        words = _tr(STATES["asked" if asked else machine.stage])
+        words = _tr(STATES[machine.stage if asked is None else "again" if asked.again else "asked"])
         self.state.setText(machine.sentence or words.format(host=machine.to.host))
         failed = machine.stage == "failed"
         self.again.setVisible(failed)

@@ -20,7 +20,9 @@ POLL = 0.2
 
 def main(argv: Sequence[str], draw: Callable[[Any, str], None] | None = None) -> int:
     """As `gpu_ops.cli.main`; a command that names a kernel file runs in a child process."""
-    if argv and argv[0] in WITH_KERNELS and any(a.startswith("--k") or a.endswith(KERNEL_FILES) for a in argv[1:]):
+    is_own = any(a.startswith("--k") or a.endswith(KERNEL_FILES) for a in argv[1:])
+    is_batch = any(a.startswith("--output-d") for a in argv[1:])  # which has limits of its own, and its own end
+    if argv and argv[0] in WITH_KERNELS and is_own and not is_batch:
         return guarded(lambda: _supervise(list(argv)))
     return command(argv, draw)
 
