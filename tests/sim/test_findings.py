@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -109,6 +110,12 @@ def _only(kernel: str) -> Finding:
     outcome = launch(_case(kernel, right=False))
     assert len(outcome.findings) == 1, [str(f) for f in outcome.findings]
     return outcome.findings[0]
+
+
+def test_a_finding_counts_in_groups_of_three_digits() -> None:
+    found = Finding("misaligned", "error", "k", "own.cu", 3, (), 1_048_576, (0, 0, 0), (1, 0, 0), "reads x[1]")
+    assert str(found) == "own.cu:3: misaligned: reads x[1] – 1,048,576 times, first in thread 1 of block 0"
+    assert str(replace(found, count=1)).endswith("reads x[1] – first in thread 1 of block 0")
 
 
 def test_a_finding_counts_and_names_the_first() -> None:

@@ -236,7 +236,7 @@ def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options) -> Sche
 def _check_local(loaded: LoadedKernel) -> None:
     if loaded.local_bytes > LOCAL_BYTES:
         raise KernelError(
-            f"{loaded.entry.name}: {loaded.local_bytes} bytes of local memory per thread; a GPU has {LOCAL_BYTES}: "
+            f"{loaded.entry.name}: {loaded.local_bytes:,} bytes of local memory per thread; a GPU has {LOCAL_BYTES:,}: "
             "take smaller arrays, or global memory."
         )
 
@@ -314,9 +314,9 @@ def _check_resident(launch: Launch, loaded: LoadedKernel, shared_bytes: int) -> 
     found = occupancy(architecture, int(np.prod(launch.block)), entry.resources.get("registers", 0), shared_bytes)
     if blocks > (most := found.blocks * multiprocessors):
         raise KernelError(
-            f"{loaded.entry.name}: {blocks} blocks meet at a barrier of the grid, and {most} are resident at once on "
+            f"{loaded.entry.name}: {blocks:,} blocks meet at a barrier of the grid, and {most:,} are resident at once on "
             f"the largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
-            f"{found.limiter}); launch at most {most}, and let each thread take more elements."
+            f"{found.limiter}); launch at most {most:,}, and let each thread take more elements."
         )
 
 
