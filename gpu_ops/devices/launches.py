@@ -111,8 +111,8 @@ def check_variables(name: str, static_shared: int, constants: Mapping[str, int])
         )
     if sum(constants.values()) > CONSTANTS:
         raise KernelError(
-            f"{name}: {sum(constants.values()):,} bytes of __constant__ memory; allowed are {CONSTANTS:,}: for more, pass"
-            " an array to the launch."
+            f"{name}: {sum(constants.values()):,} bytes of __constant__ memory; allowed are {CONSTANTS:,}: for more, "
+            "pass an array to the launch."
         )
 
 

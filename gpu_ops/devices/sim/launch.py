@@ -314,8 +314,8 @@ def _check_resident(launch: Launch, loaded: LoadedKernel, shared_bytes: int) -> 
     found = occupancy(architecture, int(np.prod(launch.block)), entry.resources.get("registers", 0), shared_bytes)
     if blocks > (most := found.blocks * multiprocessors):
         raise KernelError(
-            f"{loaded.entry.name}: {blocks:,} blocks meet at a barrier of the grid, and {most:,} are resident at once on "
-            f"the largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
+            f"{loaded.entry.name}: {blocks:,} blocks meet at a barrier of the grid, and {most:,} are resident at once "
+            f"on the largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
             f"{found.limiter}); launch at most {most:,}, and let each thread take more elements."
         )
 
