@@ -10,7 +10,6 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from gpu_ops.errors import counted
 from gpu_ops.params import Value
 
 DeviceArray = Any
@@ -169,9 +168,9 @@ class Finding:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" + "".join(f" (from {f}:{n})" for f, n in self.inlined_at)
+        times = f"{self.count:,} times, " if self.count > 1 else ""
         first = f"first in thread {_tuple(self.thread)} of block {_tuple(self.block)}"
-        times = f"{counted(self.count, 'time')}, {first}" if self.count > 1 else first
-        return f"{place}: {self.kind}: {self.detail} – {times}"
+        return f"{place}: {self.kind}: {self.detail} – {times}{first}"
 
 
 def _tuple(numbers: tuple[int, int, int]) -> str:
