@@ -127,6 +127,77 @@ def test_a_finding_counts_and_names_the_first() -> None:
     assert clash.count == 128
 
 
+ROWS_AND_COLUMNS = """
+extern "C" __global__ void k(const int* x, int* out) {
+    __shared__ int a[16][16], b[16][16];
+    const int t = threadIdx.x, u = threadIdx.y;
+    int sum = 0;
+    for (int step = 0; step < 2; ++step) {
+        a[u][t] = x[16 * u + t + step];
+        b[u][t] = x[16 * t + u + step];
+        __syncthreads();
+        for (int i = 0; i < 16; ++i) sum += a[u][i] * b[i][t];
+    }
+    out[16 * u + t] = sum;
+}
+"""
+CALLED = """
+__device__ int turned(int* box, int value) {
+    box[threadIdx.x] = value;
+    PICK return box[127 - threadIdx.x];
+}
+extern "C" __global__ void k(const int* x, int* out) {
+    __shared__ int box[128];
+    const int once = turned(box, x[threadIdx.x]);
+    __syncthreads();
+    out[threadIdx.x] = turned(box, once + 1);
+}
+"""
+
+
+def test_a_missing_barrier_is_told_once_and_not_as_one_of_a_warp() -> None:
+    """Rows of the first array are read by the warp that writes them, columns of the second by all."""
+    args = (np.arange(300, dtype=np.int32), np.zeros(256, np.int32))
+    (found,) = launch(Case(ROWS_AND_COLUMNS, "k", (1, 1, 1), (16, 16, 1), args)).findings
+    assert (found.kind, found.line) == ("write-after-read hazard", 8)
+
+
+def test_a_function_with_a_fault_is_told_once_for_all_callers() -> None:
+    args = (np.arange(128, dtype=np.int32), np.zeros(128, np.int32))
+    wrong, right = (
+        launch(Case(CALLED, "k", (1, 1, 1), (128, 1, 1), args, defines={"PICK": way}))
+        for way in ("", "__syncthreads();")
+    )
+    (found,) = wrong.findings
+    assert (found.kind, found.line, found.count) == ("read-after-write hazard", 4, 256)
+    assert found.inlined_at == (("tests/kernel.cu", 8),) and right.findings == ()
+
+
+LOST = """
+extern "C" __global__ void k(const int* x, int* bins) {
+    bins[x[blockIdx.x * blockDim.x + threadIdx.x] % 8] += 1;
+}
+"""
+
+
+def test_a_lost_update_of_several_blocks_is_told_once() -> None:
+    args = (np.arange(128, dtype=np.int32), np.zeros(8, np.int32))
+    (found,) = launch(Case(LOST, "k", (2, 1, 1), (64, 1, 1), args)).findings
+    assert (found.kind, found.line) == ("two blocks write one element", 3)
+
+
+def test_what_may_follow_from_others_comes_last() -> None:
+    text = """
+    extern "C" __global__ void k(int* out) {
+        __shared__ int box[64];
+        const int other = box[63 - threadIdx.x];
+        box[threadIdx.x] = out[threadIdx.x];
+        out[threadIdx.x] = other;
+    }"""
+    found = launch(Case(text, "k", (1, 1, 1), (64, 1, 1), (np.zeros(64, np.int32),))).findings
+    assert [f.kind for f in found] == ["write-after-read hazard", "uninitialised read"]
+
+
 def test_a_finding_tells_where_its_line_was_inlined() -> None:
     found = _only("through_a_call")
     assert found.line == _line("//! through_a_call")

@@ -99,7 +99,7 @@ def run_launch(
 
     Raises Cancelled, and KernelError if a kernel stops itself or exceeds its budget: then its output is not valid.
     """
-    findings = Findings(loaded.entry.name)
+    findings = Findings(loaded.entry.name, loaded.program.library)
     _check_local(loaded)
     params, regions = pack(launch, loaded, memory)
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
