@@ -10,6 +10,7 @@ import pytest
 
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.scheduling import schedule
+from gpu_ops.devices.sim.scheduling.barriers import DIVERGENT
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Finding
 from tests.sim.bench import Case, Empty, Outcome, launch
@@ -262,6 +263,92 @@ def test_who_reads_a_place_last_may_not_write_what_others_read(writer: int) -> N
     given = Case(ALL_READ, "k", (1, 1, 1), (64, 1, 1), (np.zeros(64, np.int32),), defines={"WRITER": writer})
     (hazard,) = launch(given).findings
     assert hazard.kind.startswith("write-after-read hazard") and hazard.thread == (writer, 0, 0)
+
+
+HEAD = """extern "C" __global__ void k(int* out, int n) {
+    __shared__ int box[128];
+    const int t = threadIdx.x, i = blockIdx.x * 128 + t;
+"""
+IN_BRANCHES = {
+    "an if": """
+    box[t] = i;
+    if (t < 40) {
+        __syncthreads();
+        out[i] = box[t ^ 1];
+    }
+}""",
+    "a step of a reduction": """
+    box[t] = i;
+    __syncthreads();
+    for (int k = 64; k > 0; k /= 2) {
+        if (t < k) {
+            box[t] += box[t + k];
+            __syncthreads();
+        }
+    }
+    if (t == 0) out[blockIdx.x] = box[0];
+}""",
+    "one line": """
+    box[t] = i; if (t >= n) { out[i] = t; } else { __syncthreads(); out[i] = box[t]; }
+}""",
+    "a loop of different length": """
+    for (int k = t; k < n; k += 100) {
+        box[t] = k;
+        __syncthreads();
+        out[i] += box[t ^ 1];
+        __syncthreads();
+    }
+}""",
+}
+ALL_MEET = {
+    "an early return": """
+    if (t >= n)
+        return;
+    box[t] = i;
+    __syncthreads();
+    out[i] = box[t];
+}""",
+    "an early return of one line": "box[t] = i; if (t >= n) return; __syncthreads(); out[i] = box[t]; }",
+    "blocks that differ": """
+    box[t] = i;
+    if (blockIdx.x == 1) {
+        __syncthreads();
+        out[i] = box[t ^ 1];
+    }
+}""",
+    "a return in a loop": """
+    box[t] = i;
+    __syncthreads();
+    for (int k = 64; k > 0; k /= 2) {
+        if (t >= k) return;
+        box[t] += box[t + k];
+        __syncthreads();
+    }
+    out[blockIdx.x] = box[0];
+}""",
+}
+
+
+def _in_branch(body: str, architecture: str) -> Outcome:
+    args = (np.zeros(256, np.int32), np.int32(100))
+    return launch(Case(HEAD + body, "k", (2, 1, 1), (128, 1, 1), args), f"sim:{architecture}")
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_120", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", IN_BRANCHES)
+def test_a_barrier_that_lanes_go_around_and_end_is_named(name: str, architecture: str) -> None:
+    """GPUs since capability 7.0 do not wait for threads that have ended."""
+    body = IN_BRANCHES[name]
+    lines = [n for n, line in enumerate((HEAD + body).splitlines(), 1) if "__syncthreads" in line]
+    found = [f for f in _in_branch(body, architecture).findings if f.kind == DIVERGENT]
+    assert found and {f.line for f in found} <= {*lines} and {f.severity for f in found} == {"warning"}
+    assert "went around and ended" in found[0].detail
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_120", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", ALL_MEET)
+def test_threads_that_return_early_are_no_fault(name: str, architecture: str) -> None:
+    assert _in_branch(ALL_MEET[name], architecture).findings == ()
 
 
 APART = """

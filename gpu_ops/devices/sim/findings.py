@@ -21,7 +21,7 @@ HAZARDS = ("missing __threadfence()", "two blocks write", " between blocks", " i
 
 class Findings:
     """Collects the findings and the printed lines of one launch. Files of the `library` are CUDA's own headers: what
-    happens there is told of the line that calls it."""
+    happens there is reported for the line that calls it."""
 
     def __init__(self, kernel: str, library: frozenset[str] = frozenset()) -> None:
         self.kernel, self.library = kernel, library
