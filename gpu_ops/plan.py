@@ -168,9 +168,9 @@ class Finding:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" + "".join(f" (from {f}:{n})" for f, n in self.inlined_at)
+        times = f"{self.count:,} times, " if self.count > 1 else ""
         first = f"first in thread {_tuple(self.thread)} of block {_tuple(self.block)}"
-        times = "once" if self.count == 1 else f"{self.count} times, {first}"
-        return f"{place}: {self.kind}: {self.detail} – {times if self.count > 1 else first}"
+        return f"{place}: {self.kind}: {self.detail} – {times}{first}"
 
 
 def _tuple(numbers: tuple[int, int, int]) -> str:

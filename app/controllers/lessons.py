@@ -126,9 +126,8 @@ class LessonController(QObject):
     def _view(self) -> View:
         """What a page changes of the window: the X-ray's variants."""
         xray = self._xray
-        against = xray.against if xray.against != xray.variant else ""
         shown = View(presenter=self._look.presenter, counter=xray.counter, xray_tab=xray.tab)
-        return replace(shown, xray=xray.variant, against=against, editing=xray.editing)
+        return replace(shown, xray=xray.variant, against=xray.against, editing=xray.editing)
 
     def _keep(self, saved: SavedSession | None) -> None:
         self.kept = saved

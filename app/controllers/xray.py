@@ -80,7 +80,8 @@ class XRayController(OnDemand):
         self._pause.timeout.connect(self._update)
         self._problems: tuple[Query | None, tuple[Problem, ...]] = (None, ())
         self._comparing = False
-        self._against = self.profile = ""
+        self._against: str | None = None  # "" is none, also of an edited kernel
+        self.profile = ""
         self._models: dict[str, str] = {}
         self.variant = ""
         self.counter = ""
@@ -101,10 +102,10 @@ class XRayController(OnDemand):
     @property
     def against(self) -> str:
         """The variant to compare `variant` with; "" for none, also where both are the same. An edited kernel is
-        compared with the shipped one until another is chosen."""
+        compared with the shipped one until another or none is chosen."""
         if self.edits:
-            return self._against or self.variant
-        return self._against if self._against != self.variant else ""
+            return self.variant if self._against is None else self._against
+        return self._against if self._against and self._against != self.variant else ""
 
     @property
     def gpu_choice(self) -> GpuChoice:
@@ -166,9 +167,10 @@ class XRayController(OnDemand):
             self._update()
 
     def compare_with(self, variant: str) -> None:
-        """Compare with this variant, or with none."""
-        if variant != self._against:
-            self._against = variant
+        """Compare with this variant, or with none: where a kernel is edited, not with the shipped one either."""
+        chosen = variant if variant or self.edits else None
+        if chosen != self._against:
+            self._against = chosen
             self.variants_changed.emit()
             self._update()
 
@@ -276,7 +278,7 @@ class XRayController(OnDemand):
 
     def _take_variants(self) -> None:
         """Choose the last picked variant, else the last of the filter's default picks, else the last; no comparison."""
-        self._against, self._chosen = "", False
+        self._against, self._chosen = None, False
         ids = [v.id for v in self.variants]
         picked = [id for id in ids if id in self._session.choice.picks]
         first = [id for id in ids if id in self._session.filter.picked]

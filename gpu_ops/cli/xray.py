@@ -338,8 +338,8 @@ def _totals(x: XRay) -> str:
 def _resources(kernel: KernelXRay) -> str:
     parts = [
         f"{kernel.resources.get('registers', 0)} registers per thread",
-        f"{spilled_bytes(kernel.resources)} bytes spilled",
-        f"{kernel.shared_bytes} bytes of shared memory per block",
+        f"{spilled_bytes(kernel.resources):,} bytes spilled",
+        f"{kernel.shared_bytes:,} bytes of shared memory per block",
     ]
     text = f"{kernel.name}: {', '.join(parts)}\n  {counted_as(kernel.code)}"
     o = kernel.occupancy

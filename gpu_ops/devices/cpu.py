@@ -85,7 +85,7 @@ class CpuDevice:
         try:
             return np.empty(shape, dtype)
         except MemoryError:
-            raise DeviceMemoryError(f"This needs {needed} bytes; {self.free_bytes()} are free.") from None
+            raise DeviceMemoryError(f"This needs {needed:,} bytes; {self.free_bytes():,} are free.") from None
 
     def pitched(self, rows: int, columns: int, dtype: Any) -> DeviceArray:
         raise DeviceError("The CPU has no pitched memory; pick a CUDA device.")
@@ -156,7 +156,7 @@ class CpuDevice:
 def _check_memory(needed: int) -> None:
     """Raises DeviceMemoryError for more than is free: the system would grant it, and kill the process that uses it."""
     if needed >= LARGE and needed > (free := free_memory()):
-        raise DeviceMemoryError(f"This needs {needed} bytes; {free} are free.")
+        raise DeviceMemoryError(f"This needs {needed:,} bytes; {free:,} are free.")
 
 
 def run_step(step: Step) -> None:

@@ -24,12 +24,16 @@ def check_launch(launch: Launch, entry: Entry, limits: Limits) -> None:
     threads = int(np.prod(launch.block))
     allowed = min(entry.max_threads or limits.threads_per_block, limits.threads_per_block)
     if min(launch.block) < 1 or threads > allowed or launch.block[2] > 64:
-        raise KernelError(f"{name}: a block of {_by(launch.block)} = {threads} threads; allowed are 1 to {allowed}.")
+        raise KernelError(
+            f"{name}: a block of {_by(launch.block)} = {threads:,} threads; allowed are 1 to {allowed:,}."
+        )
     if any(not 1 <= g <= limit for g, limit in zip(launch.grid, GRID_LIMITS, strict=True)):
         raise KernelError(f"{name}: a grid of {_by(launch.grid)} blocks; allowed are 1 to {_by(GRID_LIMITS)}.")
     shared = launch.shared_bytes + entry.resources.get("shared_bytes", 0)
     if shared > limits.shared_bytes:
-        raise KernelError(f"{name}: {shared} bytes of shared memory per block; this device has {limits.shared_bytes}.")
+        raise KernelError(
+            f"{name}: {shared:,} bytes of shared memory per block; this device has {limits.shared_bytes:,}."
+        )
     check_arguments(name, launch.args, entry.params)
 
 
@@ -102,13 +106,13 @@ def check_variables(name: str, static_shared: int, constants: Mapping[str, int])
     """Raises KernelError if a kernel declares too much shared or constant memory, as the assembler does."""
     if static_shared > STATIC_SHARED:
         raise KernelError(
-            f"{name} declares {static_shared} bytes of shared memory; allowed are {STATIC_SHARED}: for more, use"
+            f"{name} declares {static_shared:,} bytes of shared memory; allowed are {STATIC_SHARED:,}: for more, use"
             " extern __shared__ and let the launch set its size."
         )
     if sum(constants.values()) > CONSTANTS:
         raise KernelError(
-            f"{name}: {sum(constants.values())} bytes of __constant__ memory; allowed are {CONSTANTS}: for more, pass"
-            " an array to the launch."
+            f"{name}: {sum(constants.values()):,} bytes of __constant__ memory; allowed are {CONSTANTS:,}: for more, "
+            "pass an array to the launch."
         )
 
 
@@ -122,4 +126,4 @@ def check_constants(compiled: Compiled, constants: Mapping[str, np.ndarray[Any, 
             raise KernelError(f"{compiled.source} {words} {symbol} that its kernels use (found: {names}).")
         capacity = known[symbol]
         if value.nbytes > capacity:
-            raise KernelError(f"{compiled.source}: {symbol} holds {capacity} bytes, the plan has {value.nbytes}.")
+            raise KernelError(f"{compiled.source}: {symbol} holds {capacity:,} bytes, the plan has {value.nbytes:,}.")

@@ -151,7 +151,7 @@ def _about(kernel: Mapping[str, Any], columns: Sequence[Counter]) -> str:
     resources = kernel["resources"]
     parts = [f"{kernel['name']}: {kernel['launches']} × grid {grid}, block {block}"]
     parts += [f"{resources['registers']} registers per thread"] if resources.get("registers") else []
-    parts += [f"{kernel['shared_bytes']} bytes of shared memory per block"] if kernel["shared_bytes"] else []
+    parts += [f"{kernel['shared_bytes']:,} bytes of shared memory per block"] if kernel["shared_bytes"] else []
     if occupancy := kernel.get("occupancy"):
         parts.append(f"occupancy {occupancy['share']:.0%}, limited by {occupancy['limiter']}")
     legend = ", ".join(f"{c.column}: {c.name}" for c in columns)

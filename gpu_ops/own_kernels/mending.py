@@ -69,7 +69,8 @@ FAULTS = (
         "within a warp",
         Advice(
             "Put __syncwarp() between the access of one lane and that of the other: the lanes of a warp need not run "
-            "in lockstep. Or exchange the value in registers, with __shfl_sync().",
+            "in lockstep. Or exchange the value in registers, with __shfl_sync(). Where several lanes add to one "
+            "element, use atomicAdd().",
             (
                 Example("conv3x3", "packed", "__syncwarp();"),
                 Example("histogram1d", "tagged", "__syncwarp();"),
@@ -136,7 +137,7 @@ FAULTS = (
         Advice(
             "Put __syncthreads() between the two accesses, where every thread of the block reaches it: after it each "
             "thread sees what the others wrote. A loop that overwrites what it read needs a second one before its next "
-            "round.",
+            "round. Where several threads add to one element, use atomicAdd().",
             (
                 Example("mean1d", "shared", "__syncthreads();"),
                 Example("mean2d", "shared", "__syncthreads();"),

@@ -201,12 +201,12 @@ def _launch(**changes) -> Launch:  # type: ignore[no-untyped-def]
 @pytest.mark.parametrize(
     "changes, words",
     [
-        ({"block": (2048, 1, 1)}, "2048 threads; allowed are 1 to 1024"),
-        ({"block": (0, 1, 1)}, "allowed are 1 to 1024"),
-        ({"block": (1, 1, 128)}, "allowed are 1 to 1024"),
+        ({"block": (2048, 1, 1)}, "2,048 threads; allowed are 1 to 1,024"),
+        ({"block": (0, 1, 1)}, "allowed are 1 to 1,024"),
+        ({"block": (1, 1, 128)}, "allowed are 1 to 1,024"),
         ({"grid": (0, 1, 1)}, "a grid of 0 x 1 x 1"),
         ({"grid": (1, 70000, 1)}, "a grid of 1 x 70000 x 1"),
-        ({"shared_bytes": 300_000}, "300000 bytes of shared memory per block; this device has 232448"),
+        ({"shared_bytes": 300_000}, "300,000 bytes of shared memory per block; this device has 232,448"),
         ({"args": ()}, "takes 4 arguments"),
     ],
 )
@@ -245,7 +245,7 @@ def test_constants_must_exist_and_fit() -> None:
     check_constants(compiled, {"taps": np.zeros(4095, np.float32)})
     with pytest.raises(KernelError, match=r"no __constant__ or __device__ variable weights .*\(found: taps\)"):
         check_constants(compiled, {"weights": np.zeros(1)})
-    with pytest.raises(KernelError, match="holds 16380 bytes, the plan has 16384"):
+    with pytest.raises(KernelError, match="holds 16,380 bytes, the plan has 16,384"):
         check_constants(compiled, {"taps": np.zeros(4096, np.float32)})
 
 

@@ -157,9 +157,9 @@ class Shared:
     array, origin = "segment", {"generator": "test"}
 
 
-def edited(given: Input, text: str, against: Pick | None = None) -> Any:
+def edited(given: Input, text: str, against: Pick | None = None, window: int = 5, target: str = "sm_90") -> Any:
     channel = Channel(given)
-    about = (Shared(), "mean1d", {"window": 5, "border": "zero"}, Pick("naive", "sim", {}, {EDITED: text}), "sm_90")
+    about = (Shared(), "mean1d", {"window": window, "border": "zero"}, Pick("naive", "sim", {}, {EDITED: text}), target)
     xrays.answer_xray(channel, XRayRequest(3, *about, against))  # type: ignore[arg-type]
     return channel.answers[0].content
 
@@ -176,6 +176,17 @@ def test_an_edited_kernel_is_compared_with_the_shipped_one_and_another_each_simu
         assert found["comparison"]["sentences"] and found["comparison"]["before"]["variant"] == "shared"
     assert [bool(edits) for edits in seen] == [True, False, False, True]
     assert "comparison" not in edited(given, read_source(EDITED) + "\n__device__ int unused;\n")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("other", [{"window": 3}, {"target": "sm_75"}])
+def test_another_launch_has_another_shipped_kernel_to_compare_with(given: Input, monkeypatch, other) -> None:
+    seen = []
+    monkeypatch.setattr(xrays, "xray", lambda *a, **k: seen.append(a[6]) or xray(*a, **k))
+    xrays._others.clear()
+    for about in ({}, other):
+        edited(given, read_source(EDITED) + "\n__device__ int unused;\n", **about)
+    assert [bool(edits) for edits in seen] == [True, False, True, False]
 
 
 def test_an_edited_kernel_that_does_not_compile_is_an_answer_with_lines(given: Input) -> None:

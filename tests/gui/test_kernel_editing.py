@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import time
 from typing import Any
 
+import psutil
 import pytest
 from fake_engine import act
 from live import PATIENCE, live_window, real_engine
@@ -111,6 +114,37 @@ def test_an_edit_is_compared_with_the_shipped_kernel_and_taken_back(qtbot, windo
     assert editor.toPlainText() == shipped
     QTest.keyClick(editor, Qt.Key.Key_Z, CTRL)
     assert "(A)1 * " in editor.toPlainText(), "undone as well"
+
+
+MOST_SECONDS, MOST_SECONDS_BUSY = 0.5, 1.0
+"""The most from the pause after a keystroke to refreshed counters, on a machine that does nothing else, and on one that
+does other work."""
+
+
+def busy_seconds(engine: psutil.Process) -> float:
+    """The processor time of the window and of the engine with its children until now: they take turns, so that it is
+    the wall time of a machine that does nothing else."""
+    return time.process_time() + sum(engine.cpu_times()[:4])
+
+
+def test_counters_are_refreshed_half_a_second_after_the_pause(qtbot, window) -> None:
+    editor, ray = edit(qtbot, window), window.context.xray
+    engine = psutil.Process(window.controller._engine.client.pid)
+    begun: list[tuple[float, float]] = []
+    ray._pause.timeout.connect(lambda: begun.append((busy_seconds(engine), time.perf_counter())))
+    spent = []
+    for n in range(10, 14):
+        before = ray.content
+        editor.go_to(line_of(editor, "A sum = "))
+        QTest.keyClick(editor, Qt.Key.Key_End)
+        QTest.keyClicks(editor, f" if (window == {n}) return;")
+        shown(qtbot, window)
+        assert ray.state == "shown" and ray.content is not before and f"== {n})" in editor.toPlainText()
+        spent.append((busy_seconds(engine) - begun[-1][0], time.perf_counter() - begun[-1][1]))
+    processor, wall = (min(each) for each in zip(*spent[1:], strict=True))
+    print(f"processor {processor:.2f} s, wall {wall:.2f} s")
+    busy = psutil.getloadavg()[0] > (os.cpu_count() or 1) / 2
+    assert processor <= (MOST_SECONDS_BUSY if busy else MOST_SECONDS), spent
 
 
 def test_a_header_can_be_edited(qtbot, window) -> None:

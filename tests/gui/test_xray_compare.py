@@ -234,6 +234,29 @@ def test_an_edited_kernel_is_set_beside_its_own_shipped_one_whatever_compare_has
     assert "A: 3 constant + shared\nB: 3 constant + shared, edited" in panel.comparison.text.toPlainText()
 
 
+def test_none_stays_chosen_while_an_edited_kernel_changes(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    panel, ray = window.xray_panel, window.context.xray
+    go_to(window, COMPARE)
+    mine = Draft("mean2d", "shared").with_text(EDITED_FILE, read_source(EDITED_FILE) + "// mine\n")
+    ray.open_draft(mine)
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, edited())
+    assert (panel.comparison.variants.currentData(), ray.against) == ("shared", "shared")
+    choose(window, 0)
+    assert (panel.comparison.variants.currentText(), ray.against) == ("none", "")
+    ray.drafts.set_text("mean2d", "shared", EDITED_FILE, mine.texts[EDITED_FILE] + "// more\n")
+    qtbot.waitUntil(lambda: len(asked(engine)) == 3)
+    answer(engine, edited())
+    assert (panel.comparison.variants.currentText(), ray.against) == ("none", "")
+    assert "Choose a variant" in panel.comparison.text.toPlainText()
+    panel.edit.click()
+    window.controller.session.set_filter("mean1d")
+    window.controller.session.set_filter("mean2d")
+    ray.edit(ray.drafts.of("mean2d", "shared"))
+    assert ray.against == "shared"
+
+
 def test_edit_opens_at_the_line_that_was_looked_at_and_says_why_the_run_failed(qtbot, window, engine) -> None:
     show(qtbot, window, engine)
     panel, ray, session = window.xray_panel, window.context.xray, window.controller.session

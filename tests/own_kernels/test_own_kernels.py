@@ -131,6 +131,17 @@ def test_structures_pointers_constants_and_null() -> None:
     assert set(found.outputs) == {"x", "other"} == found.changed
 
 
+MANAGED = """__managed__ int total = 5;
+__global__ void k(const int* x) { atomicAdd(&total, x[threadIdx.x]); }
+"""
+
+
+@pytest.mark.parametrize(("symbols", "total"), [({"total": "empty:int32:1"}, 33), ({"total": "int32:7"}, 35)])
+def test_a_variable_that_the_host_sees_as_well(symbols: dict[str, str], total: int) -> None:
+    own = OwnLaunch(OwnFile("own.cu", {"own.cu": MANAGED}), None, (1, 1, 1), (8, 1, 1), ("range:int32:8",))
+    assert simulate(replace(own, symbols=symbols)).outputs["total"].reshape(-1).tolist() == [total]
+
+
 VARIABLES = Path(__file__).with_name("variables.cu").read_text()
 
 

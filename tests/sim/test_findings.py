@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.scheduling import schedule
+from gpu_ops.devices.sim.scheduling.barriers import DIVERGENT
 from gpu_ops.errors import KernelError
 from gpu_ops.plan import Finding
 from tests.sim.bench import Case, Empty, Outcome, launch
@@ -111,6 +113,12 @@ def _only(kernel: str) -> Finding:
     return outcome.findings[0]
 
 
+def test_a_finding_counts_in_groups_of_three_digits() -> None:
+    found = Finding("misaligned", "error", "k", "own.cu", 3, (), 1_048_576, (0, 0, 0), (1, 0, 0), "reads x[1]")
+    assert str(found) == "own.cu:3: misaligned: reads x[1] – 1,048,576 times, first in thread 1 of block 0"
+    assert str(replace(found, count=1)).endswith("reads x[1] – first in thread 1 of block 0")
+
+
 def test_a_finding_counts_and_names_the_first() -> None:
     past = _only("write_past")
     assert (past.count, past.block, past.thread) == (6, (1, 0, 0), (122, 0, 0))
@@ -118,6 +126,77 @@ def test_a_finding_counts_and_names_the_first() -> None:
     assert hazard.count == N and hazard.block == (0, 0, 0)
     clash = _only("two_blocks")
     assert clash.count == 128
+
+
+ROWS_AND_COLUMNS = """
+extern "C" __global__ void k(const int* x, int* out) {
+    __shared__ int a[16][16], b[16][16];
+    const int t = threadIdx.x, u = threadIdx.y;
+    int sum = 0;
+    for (int step = 0; step < 2; ++step) {
+        a[u][t] = x[16 * u + t + step];
+        b[u][t] = x[16 * t + u + step];
+        __syncthreads();
+        for (int i = 0; i < 16; ++i) sum += a[u][i] * b[i][t];
+    }
+    out[16 * u + t] = sum;
+}
+"""
+CALLED = """
+__device__ int turned(int* box, int value) {
+    box[threadIdx.x] = value;
+    PICK return box[127 - threadIdx.x];
+}
+extern "C" __global__ void k(const int* x, int* out) {
+    __shared__ int box[128];
+    const int once = turned(box, x[threadIdx.x]);
+    __syncthreads();
+    out[threadIdx.x] = turned(box, once + 1);
+}
+"""
+
+
+def test_a_missing_barrier_is_told_once_and_not_as_one_of_a_warp() -> None:
+    """Rows of the first array are read by the warp that writes them, columns of the second by all."""
+    args = (np.arange(300, dtype=np.int32), np.zeros(256, np.int32))
+    (found,) = launch(Case(ROWS_AND_COLUMNS, "k", (1, 1, 1), (16, 16, 1), args)).findings
+    assert (found.kind, found.line) == ("write-after-read hazard", 8)
+
+
+def test_a_function_with_a_fault_is_told_once_for_all_callers() -> None:
+    args = (np.arange(128, dtype=np.int32), np.zeros(128, np.int32))
+    wrong, right = (
+        launch(Case(CALLED, "k", (1, 1, 1), (128, 1, 1), args, defines={"PICK": way}))
+        for way in ("", "__syncthreads();")
+    )
+    (found,) = wrong.findings
+    assert (found.kind, found.line, found.count) == ("read-after-write hazard", 4, 256)
+    assert found.inlined_at == (("tests/kernel.cu", 8),) and right.findings == ()
+
+
+LOST = """
+extern "C" __global__ void k(const int* x, int* bins) {
+    bins[x[blockIdx.x * blockDim.x + threadIdx.x] % 8] += 1;
+}
+"""
+
+
+def test_a_lost_update_of_several_blocks_is_told_once() -> None:
+    args = (np.arange(128, dtype=np.int32), np.zeros(8, np.int32))
+    (found,) = launch(Case(LOST, "k", (2, 1, 1), (64, 1, 1), args)).findings
+    assert (found.kind, found.line) == ("two blocks write one element", 3)
+
+
+def test_what_may_follow_from_others_comes_last() -> None:
+    text = """
+    extern "C" __global__ void k(int* out) {
+        __shared__ int box[64];
+        const int other = box[63 - threadIdx.x];
+        box[threadIdx.x] = out[threadIdx.x];
+        out[threadIdx.x] = other;
+    }"""
+    found = launch(Case(text, "k", (1, 1, 1), (64, 1, 1), (np.zeros(64, np.int32),))).findings
+    assert [f.kind for f in found] == ["write-after-read hazard", "uninitialised read"]
 
 
 def test_a_finding_tells_where_its_line_was_inlined() -> None:
@@ -184,6 +263,92 @@ def test_who_reads_a_place_last_may_not_write_what_others_read(writer: int) -> N
     given = Case(ALL_READ, "k", (1, 1, 1), (64, 1, 1), (np.zeros(64, np.int32),), defines={"WRITER": writer})
     (hazard,) = launch(given).findings
     assert hazard.kind.startswith("write-after-read hazard") and hazard.thread == (writer, 0, 0)
+
+
+HEAD = """extern "C" __global__ void k(int* out, int n) {
+    __shared__ int box[128];
+    const int t = threadIdx.x, i = blockIdx.x * 128 + t;
+"""
+IN_BRANCHES = {
+    "an if": """
+    box[t] = i;
+    if (t < 40) {
+        __syncthreads();
+        out[i] = box[t ^ 1];
+    }
+}""",
+    "a step of a reduction": """
+    box[t] = i;
+    __syncthreads();
+    for (int k = 64; k > 0; k /= 2) {
+        if (t < k) {
+            box[t] += box[t + k];
+            __syncthreads();
+        }
+    }
+    if (t == 0) out[blockIdx.x] = box[0];
+}""",
+    "one line": """
+    box[t] = i; if (t >= n) { out[i] = t; } else { __syncthreads(); out[i] = box[t]; }
+}""",
+    "a loop of different length": """
+    for (int k = t; k < n; k += 100) {
+        box[t] = k;
+        __syncthreads();
+        out[i] += box[t ^ 1];
+        __syncthreads();
+    }
+}""",
+}
+ALL_MEET = {
+    "an early return": """
+    if (t >= n)
+        return;
+    box[t] = i;
+    __syncthreads();
+    out[i] = box[t];
+}""",
+    "an early return of one line": "box[t] = i; if (t >= n) return; __syncthreads(); out[i] = box[t]; }",
+    "blocks that differ": """
+    box[t] = i;
+    if (blockIdx.x == 1) {
+        __syncthreads();
+        out[i] = box[t ^ 1];
+    }
+}""",
+    "a return in a loop": """
+    box[t] = i;
+    __syncthreads();
+    for (int k = 64; k > 0; k /= 2) {
+        if (t >= k) return;
+        box[t] += box[t + k];
+        __syncthreads();
+    }
+    out[blockIdx.x] = box[0];
+}""",
+}
+
+
+def _in_branch(body: str, architecture: str) -> Outcome:
+    args = (np.zeros(256, np.int32), np.int32(100))
+    return launch(Case(HEAD + body, "k", (2, 1, 1), (128, 1, 1), args), f"sim:{architecture}")
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_120", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", IN_BRANCHES)
+def test_a_barrier_that_lanes_go_around_and_end_is_named(name: str, architecture: str) -> None:
+    """GPUs since capability 7.0 do not wait for threads that have ended."""
+    body = IN_BRANCHES[name]
+    lines = [n for n, line in enumerate((HEAD + body).splitlines(), 1) if "__syncthreads" in line]
+    found = [f for f in _in_branch(body, architecture).findings if f.kind == DIVERGENT]
+    assert found and {f.line for f in found} <= {*lines} and {f.severity for f in found} == {"warning"}
+    assert "went around and ended" in found[0].detail
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", pytest.param("sm_120", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("name", ALL_MEET)
+def test_threads_that_return_early_are_no_fault(name: str, architecture: str) -> None:
+    assert _in_branch(ALL_MEET[name], architecture).findings == ()
 
 
 APART = """

@@ -142,7 +142,7 @@ def test_what_is_printed_wide_is_cut() -> None:
 
 
 def test_more_local_memory_than_a_gpu_has_is_refused() -> None:
-    with pytest.raises(KernelError, match="1073741824 bytes of local memory per thread; a GPU has 524288"):
+    with pytest.raises(KernelError, match="1,073,741,824 bytes of local memory per thread; a GPU has 524,288"):
         launch(_case("much_of_its_own"))
 
 

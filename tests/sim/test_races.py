@@ -82,8 +82,6 @@ FINE = {
     "threads that end early": f"""{HEAD} __shared__ int box[64]; if (i >= 100) return; box[t] = i; __syncthreads();
         int sum = box[0]; for (int by = 2; by; by /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, by, 4);
         out[i] = sum; }}""",
-    "a barrier in an if whose other threads have ended": f"""{HEAD} __shared__ int box[64];
-        if (t < 32) {{ box[t] = i; __syncthreads(); out[i] = box[31 - t]; }} }}""",
     "a lock": f"""{HEAD} if (t > 0) return; while (atomicCAS(count, 0u, 1u) != 0) {{}} __threadfence(); out[0] += 1;
         __threadfence(); atomicExch(count, 0u); }}""",
     "a queue": f"{HEAD} const unsigned place = atomicAdd(count, 1u); out[place] = t; }}",

@@ -110,8 +110,8 @@ def test_calls_that_are_not_simulated(source: str, words: str, architecture: str
 @pytest.mark.parametrize(
     ("declared", "used", "words"),
     [
-        ("", "__shared__ int box[12289]; box[i] = i; __syncthreads(); out[i] = box[(i + 1) % 32];", "49168 bytes"),
-        ("__constant__ int many[16385];", "out[i] = many[i];", "65540 bytes of __constant__ memory"),
+        ("", "__shared__ int box[12289]; box[i] = i; __syncthreads(); out[i] = box[(i + 1) % 32];", "49,168 bytes"),
+        ("__constant__ int many[16385];", "out[i] = many[i];", "65,540 bytes of __constant__ memory"),
     ],
 )
 def test_more_memory_than_a_kernel_may_declare(declared: str, used: str, words: str) -> None:
@@ -142,12 +142,12 @@ BAD_LAUNCHES: dict[str, tuple[dict[str, Any], str]] = {
         {"args": (np.int64(0), *(np.zeros(9, np.int32),) * 2, np.int32(3))},
         r"argument 1 is int64",
     ),
-    "a block too large": ({"block": (1025, 1, 1)}, "1025 threads; allowed are 1 to 1024"),
+    "a block too large": ({"block": (1025, 1, 1)}, "1,025 threads; allowed are 1 to 1,024"),
     "an empty block": ({"block": (0, 1, 1)}, "a block of 0 x 1 x 1"),
     "a flat block": ({"block": (1, 1, 65)}, "a block of 1 x 1 x 65"),
     "an empty grid": ({"grid": (0, 1, 1)}, "a grid of 0 x 1 x 1 blocks"),
     "a grid too tall": ({"grid": (1, 65536, 1)}, "a grid of 1 x 65536 x 1 blocks"),
-    "too much shared memory": ({"shared_bytes": 300_000}, "300000 bytes of shared memory"),
+    "too much shared memory": ({"shared_bytes": 300_000}, "300,000 bytes of shared memory"),
     "no such kernel": ({"kernel": "missing"}, r'has no kernel "missing" \(found: .*comparisons'),
     "no such constant": (
         {"constants": {"weights": np.zeros(3)}},

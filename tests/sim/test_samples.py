@@ -73,9 +73,34 @@ def _own(text: str, kernel: str, arguments: tuple[str, ...], grid: int = 1, bloc
 def test_more_blocks_at_a_barrier_of_the_grid_than_are_resident(architecture: str, most: int, tmp_path: Path) -> None:
     sample = next(s for s in SAMPLES if s.kernel == "jacobi")
     fits, wide = (replace(sample.launch(tmp_path), grid=(blocks, 1, 1)) for blocks in (most, most + 1))
-    with pytest.raises(KernelError, match=f"{most + 1} blocks meet at a barrier of the grid, and {most} are resident"):
+    with pytest.raises(
+        KernelError, match=f"{most + 1:,} blocks meet at a barrier of the grid, and {most:,} are resident"
+    ):
         simulate(wide, architecture)
     check(sample, simulate(fits, architecture))
+
+
+EARLY = """#include <cuda_pipeline.h>
+extern "C" __global__ void k(const int* x, int* out)
+{
+    __shared__ int box[64];
+    for (int k = 0; k < 2; ++k) {
+        __pipeline_memcpy_async(&box[threadIdx.x], &x[64 * k + threadIdx.x], 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        __syncthreads();
+        out[64 * k + threadIdx.x] = box[63 - threadIdx.x];
+    }
+}
+"""
+
+
+@needs_headers
+def test_what_happens_in_a_header_of_cuda_is_told_of_the_line_that_calls_it() -> None:
+    found = simulate(_own(EARLY, "k", ("range:int32:128", "zeros:int32:128"), block=64), "sm_80")
+    assert found.xray is not None
+    (early,) = found.xray.findings
+    assert str(early).startswith("own.cu:6: write-after-read hazard: writes byte 0 of box")
 
 
 @pytest.mark.parametrize("architecture", ["sm_75", "sm_120"])

@@ -12,7 +12,7 @@ import numpy as np
 
 from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.findings import Findings, say
-from gpu_ops.devices.sim.hazards import RIVALS, AccessLog, SharedAccess
+from gpu_ops.devices.sim.hazards import RIVALS, THREAD, AccessLog, SharedAccess
 from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes
 from gpu_ops.devices.sim.ptx.emit_memory import CLUSTER_SHIFT
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -79,7 +79,7 @@ class Clusters:
                     did = {"read": "read", "write": "wrote", "atomic": "changed"}[rival]
                     what = shared.name(int(units[bad[0]]) * shared.unit)
                     text = (
-                        f"{site.verb} {what}, which block {int(who[0])} of the cluster {did} with "
+                        f"{site.verb} {what}, which block {int(who[0]) & THREAD} of the cluster {did} with "
                         "no barrier of the cluster in between"
                     )
                     title = f"{kind}-after-{rival} hazard in a cluster"

@@ -120,9 +120,9 @@ class AccessLog:
     def others(
         self, touch: SharedAccess, block_start: Array, ordered_until: Callable[[Array, Array, Array], Array]
     ) -> tuple[Array, Array, Array]:
-        """Conflicts of a touch: its indices (n,) that another thread has accessed since the block's barrier, those
-        threads, and whether they are of the same warp. Accesses that a warp's or a numbered barrier orders before do
-        not count: `ordered_until(rows, threads, others)` is the time up to which that holds."""
+        """Conflicts of a touch: its indices (n,) that another thread has accessed since the block's barrier, the
+        stamps of those accesses, and whether they are of the same warp. Accesses that a warp's or a numbered barrier
+        orders before do not count: `ordered_until(rows, threads, others)` is the time up to which that holds."""
         self.settle()
         flat = self._flat(touch)
         if int(self.last.reshape(-1)[flat].max()) < int(block_start.min()) << 16:  # `other` is never later
@@ -133,17 +133,17 @@ class AccessLog:
         if len(flat) != len(me):
             me, rows = np.tile(me, self.blocks), np.repeat(np.arange(self.blocks), len(me))
         conflicts: list[Array] = []
-        who: list[Array] = []
+        rivals: list[Array] = []
         for stamps in (self.last.reshape(-1)[flat], self.other.reshape(-1)[flat]):
             bad = np.flatnonzero((stamps >= (block_start[rows] << 16)) & ((stamps & THREAD) != me))
             if len(bad):
                 thread = stamps[bad] & THREAD
                 unordered = stamps[bad] >= (ordered_until(rows[bad], me[bad], thread) << 16)
                 conflicts.append(bad[unordered])
-                who.append(thread[unordered])
+                rivals.append(stamps[bad][unordered])
         if not conflicts:
             nothing = np.zeros(0, np.int64)
             return nothing, nothing, nothing.astype(np.bool_)
         places, first = np.unique(np.concatenate(conflicts), return_index=True)
-        threads = np.concatenate(who)[first]
-        return places, threads, threads // WARP == me[places] // WARP
+        found = np.concatenate(rivals)[first]
+        return places, found, (found & THREAD) // WARP == me[places] // WARP

@@ -108,7 +108,7 @@ def run_launch(
 
     Raises Cancelled, and KernelError if a kernel stops itself or exceeds its budget: then its output is not valid.
     """
-    findings = Findings(loaded.entry.name)
+    findings = Findings(loaded.entry.name, loaded.program.library)
     _check_local(loaded)
     params, regions = pack(launch, loaded, memory)
     shared_bytes = loaded.dynamic_from + launch.shared_bytes
@@ -246,7 +246,7 @@ def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options, made: M
 def _check_local(loaded: LoadedKernel) -> None:
     if loaded.local_bytes > LOCAL_BYTES:
         raise KernelError(
-            f"{loaded.entry.name}: {loaded.local_bytes} bytes of local memory per thread; a GPU has {LOCAL_BYTES}: "
+            f"{loaded.entry.name}: {loaded.local_bytes:,} bytes of local memory per thread; a GPU has {LOCAL_BYTES:,}: "
             "take smaller arrays, or global memory."
         )
 
@@ -324,9 +324,9 @@ def _check_resident(launch: Launch, loaded: LoadedKernel, shared_bytes: int) -> 
     found = occupancy(architecture, int(np.prod(launch.block)), entry.resources.get("registers", 0), shared_bytes)
     if blocks > (most := found.blocks * multiprocessors):
         raise KernelError(
-            f"{loaded.entry.name}: {blocks} blocks meet at a barrier of the grid, and {most} are resident at once on "
-            f"the largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
-            f"{found.limiter}); launch at most {most}, and let each thread take more elements."
+            f"{loaded.entry.name}: {blocks:,} blocks meet at a barrier of the grid, and {most:,} are resident at once "
+            f"on the largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
+            f"{found.limiter}); launch at most {most:,}, and let each thread take more elements."
         )
 
 

@@ -63,11 +63,13 @@ class Memory:
         nbytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
         if self.used + nbytes > self.limit:
             free = self.limit - self.used
-            raise DeviceMemoryError(f"This needs {nbytes} bytes, the simulated GPU has {free}. Use a smaller input.")
+            raise DeviceMemoryError(
+                f"This needs {nbytes:,} bytes, the simulated GPU has {free:,}. Use a smaller input."
+            )
         try:
             raw = np.empty(nbytes + 2 * ALIGNMENT, np.uint8)
         except MemoryError:
-            raise DeviceMemoryError(f"This machine has no {nbytes} bytes left. Use a smaller input.") from None
+            raise DeviceMemoryError(f"This machine has no {nbytes:,} bytes left. Use a smaller input.") from None
         start = -address_of(raw) % ALIGNMENT
         allocation = Allocation(raw, address_of(raw) + start, nbytes, dtype.itemsize, kind)
         self._by_raw[id(raw)] = allocation
@@ -127,7 +129,15 @@ class Memory:
         """All allocations without a region in `regions`: kernels may reach them through pointers in memory."""
         bases = {r.base for r in regions}
         return [
-            Region(f"an allocation of {a.nbytes} bytes", a.base, a.base + a.nbytes, a.base, a.bytes(), a.itemsize, a)
+            Region(
+                f"an allocation of {counted(a.nbytes, 'byte')}",
+                a.base,
+                a.base + a.nbytes,
+                a.base,
+                a.bytes(),
+                a.itemsize,
+                a,
+            )
             for a in list(self._by_raw.values())
             if a.base not in bases and a.raw() is not None
         ]

@@ -9,7 +9,7 @@ import numpy as np
 from gpu_ops.devices.sim.atomics import update
 from gpu_ops.devices.sim.clusters import Clusters
 from gpu_ops.devices.sim.findings import WITHIN, Findings, frame_places, say
-from gpu_ops.devices.sim.hazards import RIVALS, AccessLog, SharedAccess
+from gpu_ops.devices.sim.hazards import RIVALS, THREAD, AccessLog, SharedAccess
 from gpu_ops.devices.sim.lanes import Array, BatchLayout, Lanes, bits
 from gpu_ops.devices.sim.ordering import BlockOrder
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -338,14 +338,15 @@ class SharedMemory(BlockOrder):
             title = f"{kind}-after-{rival_name} hazard" + (WITHIN if within else "")
             text = (
                 f"{site.verb} {self.name(int(touch.units[places[first] % size]) * self.unit)}, which thread "
-                f"{int(others[first])} {did} with no {missing} in between"
+                f"{int(others[first]) & THREAD} {did} with no {missing} in between"
             )
             alike = touch.rows is None and self.trails[rival].last.shape[0] == 1
             if touch.rows is not None or alike:
                 where = self._places(lanes, touch, places[selection])
             else:  # every block has its own stamps
                 where = np.unique(touch.places[places[selection] % size] + places[selection] // size * lanes.shape[1])
-            self.findings.add(title, site.place, lanes, where, say(text))
+            span = int(others[first]) >> 16, self.time
+            self.findings.add(title, site.place, lanes, where, say(text), span=span)
 
     def _overwritten(self, lanes: Lanes, site: Site, different: Array) -> None:
         """Lanes of one instruction wrote different values to one address: the final value depends on timing."""

@@ -60,7 +60,7 @@ def record_block(
     Raises KernelError for a block that the grid does not have, and for kernels whose blocks run together.
     """
     number = _check(launch, loaded.code, recording.place)
-    findings = Findings(loaded.entry.name)
+    findings = Findings(loaded.entry.name, loaded.program.library)
     params, regions = pack(launch, loaded, memory)
     table = table_of(loaded, memory, regions, variables, Options(checks="off"))
     shared_bytes = loaded.dynamic_from + launch.shared_bytes

@@ -47,6 +47,9 @@ class Declarations:
             token = self.next()
             if token == ".align":
                 align = int(self.next())
+            elif token == ".attribute":  # a variable that the host sees as well
+                while self.next() != ")":
+                    pass
             elif token not in (".ptr", ".global", ".const", ".shared", ".local", ".v2", ".v4"):
                 type = token[1:]
         name = self.next()

@@ -6,8 +6,8 @@ type (never a conversion) is rarely necessary.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
 
@@ -79,7 +79,7 @@ class Code:
     blocks of the grid may read what others publish. `live_registers` is the maximum number of registers that are live
     at once. `cooperative`: blocks meet at a barrier of the grid; `reserved`: cooperative groups keep their state in the
     shared memory that the system reserves; `cluster`: the extents of a cluster, where the kernel declares or uses
-    them."""
+    them; `around`: see `barriers_around`."""
 
     blocks: tuple[BlockCode, ...]
     numbers: Mapping[str, int]
@@ -93,6 +93,7 @@ class Code:
     cooperative: bool
     reserved: bool
     cluster: tuple[int, int, int] | None
+    around: Mapping[int, Sequence[tuple[int, bool]]] = field(default_factory=dict)
 
 
 class Emitter(MemoryOperations, MatrixOperations, ClusterOperations):

@@ -8,16 +8,20 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from gpu_ops.devices.compiler import Compiled, Entry
-from gpu_ops.devices.kernel_source import base_name, read_source
+from gpu_ops.devices.kernel_source import base_name, header_files, read_source
 from gpu_ops.devices.sim.block_run.statements import StatementEmitter, cut_at_lines
 from gpu_ops.devices.sim.ptx.emit import Code, Emitter
 from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
 from gpu_ops.devices.sim.ptx.inline import Flat, flatten, function_addresses
-from gpu_ops.devices.sim.ptx.program import Mem, Operand, Program, Sym, Variable, Vec, size_of
+from gpu_ops.devices.sim.ptx.loops import barriers_around
+from gpu_ops.devices.sim.ptx.program import Mem, Operand, Place, Program, Sym, Variable, Vec, size_of
 from gpu_ops.devices.sim.ptx.reach import Reach, reached
 from gpu_ops.devices.sim.ptx.reader import parse
+from gpu_ops.devices.statements import encloses
+from gpu_ops.errors import KernelError
 
 _KEPT = 256
 _LOADED: OrderedDict[tuple[str, str, bool], LoadedKernel] = OrderedDict()
@@ -78,6 +82,7 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None, by_lin
     shared, static_bytes = _shared(program, flat)
     addresses = {**function_addresses(program), **params, **local, **{n: first for n, first, _ in shared}}
     code = emitter(flat, blocks, addresses).code()
+    code = replace(code, around=barriers_around(blocks, partial(_encloses, edits)))
     offsets = tuple(params[v.name] for v in flat.params)
     names = _param_names(read_source(compiled.source, edits), name, len(offsets))
     seconds = time.perf_counter() - start
@@ -90,6 +95,20 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None, by_lin
     reach = Reach(reads, read_only, writes, found.in_order)
     layout = (offsets, names, symbols, param_bytes, shared, static_bytes, unit, local_bytes, others)
     return LoadedKernel(entry, program, code, *layout, reach, seconds)
+
+
+def _encloses(edits: Mapping[str, str] | None, branch: Place, barrier: Place) -> bool:
+    """Whether a barrier is in the body of a branch, in the same function of the source."""
+    inner, outer = (((place.file, place.line), *place.inlined_at) for place in (barrier, branch))
+    (file, line), callers = outer[0], outer[1:]
+    at = len(inner) - len(outer)
+    if at < 0 or inner[at][0] != file or inner[at + 1 :] != callers:
+        return False
+    path = header_files(edits).get(file, file)
+    try:
+        return encloses(read_source(path, edits), line, inner[at][1])
+    except KernelError:  # a header of CUDA
+        return False
 
 
 def _renamed(found: frozenset[str], params: tuple[str, ...], names: tuple[str, ...]) -> frozenset[str]:

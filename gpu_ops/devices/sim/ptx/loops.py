@@ -1,11 +1,11 @@
-"""Loops in which lanes may wait for other threads."""
+"""Loops in which lanes may wait for other threads, and branches that lead around a barrier."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from gpu_ops.devices.sim.ptx.flow import Block, is_strong, reachable, registers_of, results
-from gpu_ops.devices.sim.ptx.program import Instruction
+from gpu_ops.devices.sim.ptx.flow import Block, barrier_kind, is_strong, reachable, registers_of, results
+from gpu_ops.devices.sim.ptx.program import Instruction, Place
 from gpu_ops.progress import advance
 
 
@@ -85,7 +85,7 @@ def _loops(blocks: list[Block]) -> list[frozenset[int]]:
     for block in blocks:
         for target in block.targets:
             before[target].append(block.number)
-    dominators = _dominators(blocks, before)
+    dominators = _dominators(before)
     loops: dict[int, set[int]] = {}
     for block in blocks:
         for head in block.targets:
@@ -99,15 +99,62 @@ def _loops(blocks: list[Block]) -> list[frozenset[int]]:
     return [frozenset(body) for body in loops.values()]
 
 
-def _dominators(blocks: list[Block], before: list[list[int]]) -> list[int]:
-    """For each block the set of blocks, as bits, that every way from the first block to it passes."""
-    every = (1 << len(blocks)) - 1
-    found = [1] + [every] * (len(blocks) - 1)
+def barriers_around(blocks: list[Block], encloses: Callable[[Place, Place], bool]) -> dict[int, list[tuple[int, bool]]]:
+    """For each branch the barriers of the block of threads that one of its ways leads around, and whether that is the
+    way of the lanes whose condition is true. Where the ways meet at the end of the kernel alone, `encloses(branch,
+    barrier)` says whether the barrier is in the branch's body: it may also follow an early return."""
+    barriers = {b.number for b in blocks if b.end == "barrier" and barrier_kind(b.lines[0]) == "block"}
+    branches = [b for b in blocks if b.end == "branch" and b.targets[0] != b.targets[1]]
+    if not barriers or not branches:
+        return {}
+    found: dict[int, list[tuple[int, bool]]] = {}
+    meetings = _meetings(blocks)
+    for branch in branches:
+        advance(0, 1)
+        meets = meetings[branch.number]
+        true, false = (_ahead(blocks, target, meets) & barriers for target in branch.targets)
+        at_end = meets is None or (blocks[meets].end == "exit" and not blocks[meets].lines)
+        for barrier in sorted(true ^ false):
+            if not at_end or encloses(branch.place, blocks[barrier].place):
+                found.setdefault(branch.number, []).append((barrier, barrier in false))
+    return found
+
+
+def _meetings(blocks: list[Block]) -> list[int | None]:
+    """For each block the first one that all ways from it pass; None for the end of the kernel."""
+    count = len(blocks)  # in reverse, behind a last one where all ways end
+    after = [[], *([count - t for t in blocks[n].targets] or [0] for n in reversed(range(count)))]
+    passed = _dominators(after)
+    found: list[int | None] = []
+    for number in range(count):
+        own = passed[count - number] & ~(1 << count - number) & ~1
+        later = (bit for bit in range(count + 1) if own >> bit & 1)
+        nearest = max(later, key=lambda bit: passed[bit].bit_count(), default=None)
+        found.append(None if nearest is None else count - nearest)
+    return found
+
+
+def _ahead(blocks: list[Block], start: int, stop: int | None) -> set[int]:
+    """The blocks that ways from a block reach before the one where they stop."""
+    found, waiting = set[int](), [start]
+    while waiting:
+        number = waiting.pop()
+        if number != stop and number not in found:
+            found.add(number)
+            waiting += blocks[number].targets
+    return found
+
+
+def _dominators(before: Sequence[Sequence[int]]) -> list[int]:
+    """For each block, by those before it, the set of blocks, as bits, that every way from the first block to it
+    passes."""
+    every = (1 << len(before)) - 1
+    found = [1] + [every] * (len(before) - 1)
     changed = True
     while changed:
         advance(0, 1)
         changed = False
-        for number in range(1, len(blocks)):
+        for number in range(1, len(before)):
             common = every
             for source in before[number]:
                 common &= found[source]

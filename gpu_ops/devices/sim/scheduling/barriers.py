@@ -3,16 +3,20 @@ continues, and a thread that waits (bar.sync) stays until the barrier's count of
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from gpu_ops.devices.occupancy import BLOCK_BARRIERS
 from gpu_ops.devices.sim.findings import Findings, say
-from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes
+from gpu_ops.devices.sim.lanes import WARP, Array, BatchLayout, Lanes, whole_mask
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.shared import SharedMemory
-from gpu_ops.errors import KernelError
+from gpu_ops.errors import KernelError, counted
+
+DIVERGENT = "barrier in divergent code"
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,35 @@ class NamedBarriers:
         return each // BLOCK_BARRIERS // warps, each // BLOCK_BARRIERS % warps, each % BLOCK_BARRIERS
 
 
+class Around:
+    """Lanes that went around barriers where other lanes of their block did not: see `barriers_around`."""
+
+    def __init__(self, around: Mapping[int, Sequence[tuple[int, bool]]]) -> None:
+        self.around = around
+        self.gone: dict[int, Array] = {}
+
+    def note(self, branch: int, lanes: Lanes, condition: Array) -> None:
+        """These lanes part at a branch."""
+        for barrier, way in self.around.get(branch, ()):
+            going, coming = lanes.subset(condition == way), lanes.subset(condition != way)
+            if going is not None and coming is not None:
+                gone = whole_mask(going) & whole_mask(coming).any(axis=1, keepdims=True)
+                self.gone[barrier] = self.gone.get(barrier, False) | gone
+
+    def report(self, waiting: Mapping[int, WaitingLanes], opens: Array, alive: Array, findings: Findings) -> None:
+        """Report barriers that open of the lanes `opens` without lanes that went around and ended."""
+        for barrier, one in waiting.items():
+            if barrier in self.gone:
+                lost = (self.gone[barrier] & ~alive).sum(axis=1, keepdims=True)
+                where = np.flatnonzero(one.mask & opens & (lost > 0))
+                findings.add(DIVERGENT, one.place, one.lanes, where, partial(_around, lost, alive.shape[1]), "warning")
+
+
+def _around(lost: Array, width: int, place: int) -> str:
+    went = counted(int(lost[place // width, 0]), "thread")
+    return f"waits without {went} of its block that went around and ended; all threads should reach a barrier"
+
+
 def report_divergence(waiting: list[WaitingLanes], findings: Findings) -> None:
     """Report threads of one block that wait for the whole block at different barriers."""
     if len(waiting) < 2:
@@ -119,7 +152,7 @@ def report_divergence(waiting: list[WaitingLanes], findings: Findings) -> None:
     for one in waiting:
         others = ", ".join(f"line {o.place.line}" for o in waiting if o is not one)
         text = f"threads of one block wait here while others wait at {others}"
-        findings.add("barrier in divergent code", one.place, one.lanes, np.flatnonzero(one.mask & split), say(text))
+        findings.add(DIVERGENT, one.place, one.lanes, np.flatnonzero(one.mask & split), say(text))
 
 
 def report_alone(waiting: list[WaitingLanes], findings: Findings) -> None:

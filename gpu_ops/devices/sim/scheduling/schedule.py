@@ -10,7 +10,7 @@ from gpu_ops.devices.sim.lanes import Array, Lanes, pick, union, whole_mask, who
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.flow import barrier_kind
 from gpu_ops.devices.sim.ptx.program import Imm, Operand, Reg
-from gpu_ops.devices.sim.scheduling.barriers import WaitingLanes, report_alone, report_divergence
+from gpu_ops.devices.sim.scheduling.barriers import Around, WaitingLanes, report_alone, report_divergence
 from gpu_ops.devices.sim.scheduling.groups import Frame, Group, Turns, fullest
 from gpu_ops.devices.sim.scheduling.meter import Meter, limit_error
 from gpu_ops.devices.sim.scheduling.waiting import (
@@ -39,12 +39,12 @@ class Scheduler:
         self.ready: dict[int, Group] = {}
         self.parked: dict[int, Group] = {}
         self.awaited: dict[int, Array] = {}
+        self.around = Around(code.around)
 
     def run(self) -> None:
         """Run until all lanes have exited."""
         layout = self.batch.layout
-        whole = layout.threads == layout.width
-        first = Lanes(layout) if whole else Lanes(layout, mask=layout.exist)
+        first = Lanes(layout, mask=None if layout.threads == layout.width else layout.exist)
         self._arrive(0, Group(first, self.main))
         while self._turn():
             pass
@@ -127,14 +127,11 @@ class Scheduler:
             self._branch(code, group, chooser)
         else:
             assert chooser is not None
-            choice = group.lanes.fill_inactive(chooser).astype(np.int64)
+            choice = np.minimum(group.lanes.fill_inactive(chooser).astype(np.int64), len(block.targets) - 1)
             if self.counters is not None:
-                self.counters.count_branch(code, group.lanes, np.minimum(choice, len(block.targets) - 1))
+                self.counters.count_branch(code, group.lanes, choice)
             for place, target in enumerate(block.targets):
-                selection = choice == place
-                if place == len(block.targets) - 1:
-                    selection = choice >= place
-                self._send(target, group, selection)
+                self._send(target, group, choice == place)
 
     def _branch(self, code: BlockCode, group: Group, chooser: Array) -> None:
         target, other = code.block.targets
@@ -150,6 +147,7 @@ class Scheduler:
         else:
             if self.counters is not None:
                 self.counters.count_branch(code, group.lanes, condition)
+            self.around.note(code.block.number, group.lanes, condition)
             self._send(target, group, condition)
             self._send(other, group, ~condition)
 
@@ -297,7 +295,7 @@ class Scheduler:
         named = self._waiting("named")
         if (named and self._open(named)) or self._open_clusters():
             return
-        stuck, clustered = self._at_warps(), self._waiting("cluster")
+        stuck, clustered, whole = self._at_warps(), self._waiting("cluster"), self._waiting("block")
         if (named or stuck or clustered) and self._release_whole_blocks():
             return
         if stuck:
@@ -305,7 +303,8 @@ class Scheduler:
             return
         if named:
             self.batch.meetings.report(list(named.values()), self.batch.findings)
-        report_divergence([*self._waiting("block").values(), *clustered.values()], self.batch.findings)
+        report_divergence([*whole.values(), *clustered.values()], self.batch.findings)
+        self.around.report(whole, self.batch.alive, self.batch.alive, self.batch.findings)
         report_alone(list(clustered.values()), self.batch.findings)
         waiting, self.parked = self.parked, {}
         self.batch.shared.barrier(None)
@@ -385,6 +384,7 @@ class Scheduler:
         done = (here | ~self.batch.alive).all(axis=1) & here.any(axis=1)
         if not done.any():
             return False
+        self.around.report(waiting, done[:, None], self.batch.alive, self.batch.findings)
         self.batch.shared.barrier(np.flatnonzero(done))
         for block, one in waiting.items():
             self._release_lanes(block, one.mask, one.mask & done[:, None])
