@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from gpu_ops.devices.sim.ptx.flow import results
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Operand, Reg, Vec
 from gpu_ops.devices.sim.ptx.sites import Site
 
-UNFOLLOWED = frozenset({"tex", "tld4", "suld", "wmma", "mma", "ldmatrix", "match", "call", "system"})
+UNFOLLOWED = frozenset({"tld4", "suld", "wmma", "mma", "ldmatrix", "match", "call", "system"})
 """Instructions whose results are not followed, though they may come from memory."""
 
 
@@ -27,12 +28,14 @@ ALL_BITS = (1 << 64) - 1
 
 
 class Touch(NamedTuple):
-    """An access by lanes at `at` of the flattened batch, at these addresses."""
+    """An access by lanes at `at` of the flattened batch, at these addresses. `channels` of a texture: registers beyond
+    them get constants."""
 
     space: str
     site: Site
     at: Array
     address: Array
+    channels: int = 0
 
 
 class Follower(ABC):
@@ -67,6 +70,10 @@ class Follower(ABC):
         """Keep an access until its block has run."""
         where = lanes.active(address).astype(np.int64) + site.offset
         self._touches.append(Touch(space, site, lanes.flat, where))
+
+    def fetched(self, lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> None:
+        """Keep a fetch until its block has run."""
+        self._touches.append(fetch_of(lanes, site, address, nbytes, channels))
 
     def shuffled(self, source: Array, lanes: Lanes) -> None:
         """Keep a shuffle until its block has run."""
@@ -103,6 +110,8 @@ class Follower(ABC):
                     self.store(touch, 0, touch.site.nbytes, np.zeros(len(touch.at), np.int64))
         elif kind == "cp" and {"shared", "global"} <= set(line.op) and line.op[1] == "async":
             self._copy()
+        elif kind == "tex":
+            self._fetch(line, at)
         elif kind == "shfl":
             self._shuffle(line, at)
         elif kind in ("setp", "set", *UNFOLLOWED):
@@ -116,8 +125,8 @@ class Follower(ABC):
 
     def _taken(self) -> list[Touch]:
         """The accesses of the next memory instruction: generic addresses can be in several spaces."""
-        first = self._touches[0].site if self._touches else None
-        count = next((n for n, t in enumerate(self._touches) if t.site is not first), len(self._touches))
+        first = self._touches[0].site.number if self._touches else None
+        count = next((n for n, t in enumerate(self._touches) if t.site.number != first), len(self._touches))
         taken, self._touches = self._touches[:count], self._touches[count:]
         return taken
 
@@ -125,10 +134,17 @@ class Follower(ABC):
         self._clear(line, at)
         targets = _parts(line.args[0])
         for touch in touches:
-            size = touch.site.nbytes // len(targets)
-            for place, target in enumerate(targets):
+            size = touch.site.nbytes // (touch.channels or len(targets))
+            for place, target in enumerate(targets[: touch.channels or None]):
                 self.target = target
                 self._set(target, touch.at, self.load(touch, place * size, size))
+
+    def _fetch(self, line: Instruction, at: Array) -> None:
+        """A fetch from a texture is reported where each lane gets one element as it is."""
+        touches = self._taken()
+        if not touches:
+            self.unfollowed.add("textures that interpolate or convert")
+        self._load(line, at, touches)
 
     def _store(self, line: Instruction, touches: list[Touch]) -> None:
         items = _parts(line.args[1])
@@ -244,6 +260,13 @@ class Follower(ABC):
     @abstractmethod
     def packed(self, parts: list[Array], size: int) -> Array:
         """The number of a wide value of `size` bytes made of parts of equal size, the lowest first."""
+
+
+def fetch_of(lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> Touch:
+    """The access of a fetch from a texture, of the lanes that get an element."""
+    where = lanes.active(address)
+    got = where >= 0
+    return Touch("texture", replace(site, nbytes=nbytes * channels), lanes.flat[got], where[got], channels)
 
 
 def _parts(operand: Operand) -> tuple[Any, ...]:

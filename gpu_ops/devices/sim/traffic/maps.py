@@ -87,6 +87,11 @@ class TrafficMaps:
                 _own(self.readers if site.verb == "reads" else self.writers, region, where, site.nbytes, blocks)
                 self.itemsizes[region.base] = region.itemsize
 
+    def fetched(self, lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> None:
+        """Follow copies."""
+        if self._copies is not None:
+            self._copies.fetched(lanes, site, address, nbytes, channels)
+
     def shuffled(self, source: Array, lanes: Lanes) -> None:
         """Follow copies."""
         if self._copies is not None:
@@ -145,7 +150,7 @@ class Copies(Follower):
         return self._shared
 
     def load(self, touch: Touch, by: int, nbytes: int) -> Array:
-        if touch.space == "global":
+        if touch.space in ("global", "texture"):
             return touch.address + by
         if touch.space != "shared":
             return np.zeros(len(touch.at), np.int64)

@@ -29,6 +29,10 @@ class Observer(Protocol):
     def accessed(self, space: str, lanes: Lanes, site: Site, address: Array) -> None:
         """An access; `address` does not include the site's offset."""
 
+    def fetched(self, lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> None:
+        """A fetch from a texture: the address of the element that each lane gets, which has so many channels of so many
+        bytes; −1 for one outside, or a lane that does not fetch."""
+
     def shuffled(self, source: Array, lanes: Lanes) -> None:
         """A shuffle: the lane of the warp whose value each lane gets, in the lanes' frame."""
 

@@ -42,7 +42,7 @@ class Source(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """Values of `nbytes` bytes that threads (n,) of the block loaded from global memory, at addresses (n,)."""
+    """Values of `nbytes` bytes that threads (n,) of the block loaded from memory, at addresses (n,)."""
 
     site: Site
     threads: Array
@@ -108,7 +108,7 @@ class Tape(Follower):
     def load(self, touch: Touch, by: int, nbytes: int) -> Array:
         if by == 0:
             self.reads.append(touch)
-        if touch.space == "global":
+        if touch.space in ("global", "texture"):
             loaded = Loaded(touch.site, touch.at, touch.address + by, nbytes, self.line.op[-1] in ("s8", "s16"))
             return self._fresh(loaded, len(touch.at))
         if touch.space not in self._memory:
