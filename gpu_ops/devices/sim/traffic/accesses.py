@@ -39,7 +39,7 @@ class Accesses:
         """Keep a fetch."""
         self.touches.append(fetch_of(lanes, site, address, nbytes, channels))
 
-    def valued(self, variables: Mapping[str, Any]) -> None:
+    def valued(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         """Values do not matter."""
 
     def requested(self, made: Requests, site: Site, weight: float) -> None:

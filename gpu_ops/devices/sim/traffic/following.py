@@ -49,10 +49,11 @@ class Follower(ABC):
         self.layout: BatchLayout | None = None
         self._touches: list[Touch] = []
         self._shuffles: list[tuple[Array, Array]] = []
+        self._before: Mapping[str, Any] = {}
         self._values: Mapping[str, Any] = {}
         self._block: BlockCode | None = None
         self._lanes: Lanes | None = None
-        self._set_later: dict[int, dict[int, tuple[frozenset[str], frozenset[str]]]] = {}
+        self._set_in: dict[int, tuple[dict[int, int], dict[str, int], dict[str, int]]] = {}
 
     wants_values = False
     line: Instruction
@@ -62,9 +63,9 @@ class Follower(ABC):
 
     # Reported by the batch
 
-    def valued(self, variables: Mapping[str, Any]) -> None:
+    def valued(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         """Keep the values of registers until their block has run."""
-        self._values = variables
+        self._before, self._values = before, after
 
     def accessed(self, space: str, lanes: Lanes, site: Site, address: Array) -> None:
         """Keep an access until its block has run."""
@@ -86,7 +87,7 @@ class Follower(ABC):
             self._line(line, lanes.flat)
         self._touches.clear()
         self._shuffles.clear()
-        self._values = {}
+        self._before = self._values = {}
 
     def end_batch(self) -> None:
         """Forget the registers."""
@@ -217,27 +218,35 @@ class Follower(ABC):
             return operand.value & ALL_BITS
         if not isinstance(operand, Reg):
             return None
-        values = self._values.get(f"v{self._names.get(operand.name)}")
-        if values is None or values.dtype.kind not in "iubf" or operand.name in self._later(line)[after]:
+        at, first, last = self._set_at(line, operand.name)
+        if last < at + after:
+            held = self._values
+        elif first >= at and not after:
+            held = self._before
+        else:
+            return None  # a value in the middle
+        values = held.get(f"v{self._names.get(operand.name)}")
+        if values is None or values.dtype.kind not in "iubf":
             return None
         assert self._lanes is not None
         if values.dtype.kind in "if":
             values = values.view(f"u{values.dtype.itemsize}")
         return self._lanes.active(values) if values.size > 1 else int(values.reshape(-1)[0])
 
-    def _later(self, line: Instruction) -> tuple[frozenset[str], frozenset[str]]:
-        """The registers that a line of the block, or a later one, sets, and those that only a later one does: the last
-        values alone are known."""
+    def _set_at(self, line: Instruction, name: str) -> tuple[int, int, int]:
+        """The number of a line in the block, and those of the first and the last line that set a register."""
         assert self._block is not None
-        number = self._block.block.number
-        if number not in self._set_later:
-            seen: frozenset[str] = frozenset()
-            found = self._set_later[number] = {}
-            for one in reversed(self._block.block.lines):
-                own = {t.name for target in results(one) for t in _parts(target) if isinstance(t, Reg)}
-                found[id(one)] = seen | own, seen
-                seen |= own
-        return self._set_later[number][id(line)]
+        number, lines = self._block.block.number, self._block.block.lines
+        if number not in self._set_in:
+            places, first, last = {id(one): n for n, one in enumerate(lines)}, dict[str, int](), dict[str, int]()
+            for n, one in enumerate(lines):
+                own = [part.name for target in results(one) for part in _parts(target) if isinstance(part, Reg)]
+                for register in own:
+                    first.setdefault(register, n)
+                    last[register] = n
+            self._set_in[number] = places, first, last
+        places, first, last = self._set_in[number]
+        return places[id(line)], first.get(name, len(lines)), last.get(name, -1)
 
     # What the numbers mean
 

@@ -43,7 +43,7 @@ class TrafficMaps:
 
     wants_values = False
 
-    def valued(self, variables: Mapping[str, Any]) -> None:
+    def valued(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         """Values do not matter."""
 
     def by_measure(self) -> dict[Measure, dict[tuple[Place, int], Array]]:

@@ -20,8 +20,9 @@ class Observer(Protocol):
     def wants_values(self) -> bool:
         """Whether it receives the values of registers as well."""
 
-    def valued(self, variables: Mapping[str, Any]) -> None:
-        """A basic block has run: the last value of each register, by its variable in the generated function."""
+    def valued(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        """A basic block has run: the first and the last value of each register, by its variable in the generated
+        function; those that it only sets have no first one."""
 
     def requested(self, made: Requests, site: Site, weight: float) -> None:
         """Requests of an access to global memory, as the machine code makes them."""
