@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import daily_subset
 from recording import Recording
 
 from gpu_ops.devices.sim.traffic.forms import Form, Values, added
@@ -129,9 +130,12 @@ def test_a_footprint_is_the_window_at_every_border(border: str, id: tuple[str, s
 ALL = [(f, v) for f in map(find_filter, ("mean1d", "mean2d", "box", "conv3x3")) for v in f.variants if v.kernels]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("border", BORDERS)
-@pytest.mark.parametrize("filter, variant", ALL)
+EACH = [(*one, border) for one in ALL for border in BORDERS]
+
+
+@pytest.mark.parametrize(
+    "filter, variant, border", daily_subset(EACH, 0, lambda one: f"{one[0].id}-{one[1].id}-{one[2]}", more=4)
+)
 def test_a_footprint_is_the_window_for_every_variant_and_border(filter: Filter, variant: Variant, border: str) -> None:
     """With the first number of channels and type of samples that the variant takes, in turns by variant and border."""
     params, knobs = params_of(filter.id, border), {knob.name: knob.default for knob in variant.knobs}
@@ -235,6 +239,20 @@ def test_a_field_is_separate_only_where_no_carry_reaches_it() -> None:
     assert {values.byte((n, 0), -1) for n in range(300)} <= values.behind([values.field(many, 16, 32)])
     left = added([(few, 1), (words[0], -1)], 32)
     assert values.byte((0, 0), -1) not in values.behind([values.field(left, 16, 32)])
+
+
+@pytest.mark.parametrize("first, parts", [(("max", 0), 2), (("max", -1 % 2**32), 4), (("min", 300), 4)])
+def test_a_value_clamped_to_two_bytes_has_no_others(first: tuple[str, int], parts: int) -> None:
+    """Else a word of two such values would mix them. A signed value that can be negative has all bytes."""
+    values = Values()
+    word = Form({values.byte("x", n): 256**n for n in range(4)})
+    kind, constant = first
+    second = ("min", 65535) if kind == "max" else ("max", 0)
+    once = result(values, (kind, "s32"), [word, constant])
+    clamped = result(values, (second[0], "s32"), [second[1], once])
+    assert len(clamped.terms) == (2 if kind == "min" else parts) and len(once.terms) == 4
+    assert len(result(values, ("min", "u32"), [word, 255]).terms) == 1
+    assert len(result(values, ("max", "u32"), [word, 255]).terms) == 4
 
 
 def test_what_cannot_be_followed_is_said() -> None:
