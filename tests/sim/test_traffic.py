@@ -271,3 +271,4 @@ def test_what_cannot_be_followed_is_said() -> None:
     finally:
         image.sampling = replace(image.sampling, linear=False)
     check_footprints("conv3x3", "texture", "float32", "nearest", (5,))
+    check_footprints("conv3x3", "texture", "uint8", "zero", (2, -1), (5, 9, 4))  # other channels are at the edges

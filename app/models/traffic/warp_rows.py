@@ -46,7 +46,7 @@ def rows_of(warps: tuple[WarpAccesses, ...]) -> list[Row]:
     """Each warp's heading and its accesses, in the order of execution."""
     found = []
     for place, warp in enumerate(warps):
-        found.append(Row(_heading(warp, place > 0)))
+        found.append(Row(_heading(warp, place > 0, warps[0].reads)))
         found += [Row(_what(one), _how(one, warp.lane), one, warp.lane) for one in warp.accesses]
         if (left := warp.count - len(warp.accesses)) > 0:
             found.append(Row(_tr("{count} more accesses of this warp").format(count=count(left))))
@@ -63,9 +63,9 @@ def read_with(warps: tuple[WarpAccesses, ...]) -> tuple[int, ...]:
     return ()
 
 
-def _heading(warp: WarpAccesses, later: bool) -> str:
+def _heading(warp: WarpAccesses, later: bool, from_input: bool) -> str:
     text = _tr("{kernel}: warp {warp} of block ({block}), lane {lane} {did}")
-    did = _tr("wrote this element, or what it is made of")
+    did = _tr("wrote what was made of it") if later and from_input else _tr("wrote this element, or what it is made of")
     if warp.reads:
         did = _tr("read what was made of it") if later else _tr("read this element")
     block = ", ".join(map(str, warp.block[:2] if not warp.block[2] else warp.block))
@@ -82,6 +82,7 @@ def _what(one: WarpAccess) -> str:
         "input": _tr("the input"),
         "output": _tr("the result {name}"),
         "buffer": one.name or _tr("a buffer"),
+        "texture": _tr("the texture {name}") if one.name else _tr("a texture"),
         "shared": _tr("shared {name}") if one.name else _tr("shared memory"),
     }
     return texts[one.verb].format(line=one.line, memory=names[one.memory].format(name=one.name))

@@ -29,7 +29,7 @@ MOST_BLOCKS = 64
 FOLLOW_OTHERS = "choose another variant."
 
 
-class _Taping:
+class Taping:
     """Records one block, and keeps its tape."""
 
     def observe(self, launch: Launch, code: Code, table: Table) -> Tape:
@@ -137,7 +137,7 @@ class _Search:
         self._check(launch, len(by_block))
         for number, (block, addresses) in enumerate(sorted(by_block.items())):
             advance(number, len(by_block))
-            taping = _Taping()
+            taping = Taping()
             options = replace(self._run.device.options, observers=taping, blocks=(block,), checks="off")
             try:
                 self._run.device.with_options(options).execute(Plan((launch,), self._run.plan.outputs))

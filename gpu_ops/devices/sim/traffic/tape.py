@@ -209,6 +209,17 @@ class Tape(Follower):
             if isinstance(entry, Loaded):
                 yield Read(entry.site, int(entry.threads[lane]), int(entry.address[lane]), entry.nbytes)
 
+    def reached_from(self, address: int) -> Array:
+        """Whether each node is made of the byte of global memory at an address, (nodes,)."""
+        reached = np.zeros(self._next, np.bool_)
+        for start, entry in zip(self._starts, self._entries, strict=True):
+            if isinstance(entry, Loaded):
+                found = (entry.address <= address) & (address < entry.address + entry.nbytes)
+            else:
+                found = np.logical_or.reduce([reached[source.nodes] for source in entry.sources])
+            reached[start : start + len(found)] = found
+        return reached
+
     def form(self, nodes: list[int], values: Values, byte: Callable[[int], int]) -> Form:
         """The last one of nodes, which come with all those behind them, as a sum; `byte` is the variable of the byte at
         an address. Terms of a sum that nothing else needs are added to in place."""
