@@ -20,7 +20,8 @@ class WarpAccess:
     """One memory instruction of the warp at a line of a kernel: each of `lanes` accesses the element of the same place
     in `elements`, by its flat index in the input, in a result, in another buffer, in a texture, or in the block's
     shared memory, in units of `itemsize` bytes. The memory has `extent` elements, and is called `name` in the
-    kernel, a result by the filter, "" where it has no name. `sectors` are those of 32 bytes that it touches in global memory."""
+    kernel, a result by the filter, "" where it has no name. `sectors` are those of 32 bytes that it touches in global
+    memory."""
 
     file: str
     line: int
