@@ -134,6 +134,32 @@ def test_neighbours_of_a_reduction_are_twice_as_far_apart_in_each_step() -> None
         warp_accesses(recorded("reduce1d", "one_pass", (300,), "float32"), "figures", None, 77)
 
 
+def test_the_points_that_meet_in_each_stage_are_a_butterfly() -> None:
+    """Of 64 points, the 32 lanes of a warp combine all. In place, two points of a stage differ in one bit of their
+    place; with another array for the results, they are halves apart."""
+    alone = warps(recorded("fft_batch1d", "shared", (64,), "float32"), "spectra", 3)
+    stages = [row.meetings for row in rows_of(alone) if row.meetings]
+    for bit, stage in enumerate(stages):
+        assert len(stage) == 32 and {point for one in stage for point in one.reads} == set(range(64))
+        assert all(one.reads == one.writes == (one.reads[0], one.reads[0] + 2**bit) for one in stage)
+    assert len(stages) == 6
+    apart = warps(recorded("fft_batch1d", "global", (64,), "float32"), "spectra", 3)
+    found = [row for row in rows_of(apart) if row.meetings]
+    for bit, row in enumerate(found):
+        for lane, reads, writes in row.meetings:
+            assert reads == (lane, lane + 32) and writes[1] - writes[0] == 2**bit
+        own = next(one for one in row.meetings if one.lane == row.lane)
+        assert row.how == f"its own {own.reads[0]}, {own.reads[1]} give {own.writes[0]}, {own.writes[1]}"
+    assert len(found) == 6
+    layout = warps(recorded("layout", "order", (300,), "float32"), "signal", 40)
+    assert not any(row.meetings for row in rows_of(layout)), "one value in each lane"
+
+
+def test_a_dynamic_array_ends_where_the_memory_of_the_block_does() -> None:
+    found = warps(recorded("fft_batch1d", "shared", (64,), "float32"), "spectra", 3)
+    assert {one.extent for warp in found for one in warp.accesses if one.memory == "shared"} == {64}
+
+
 def test_a_texture_is_named_and_so_are_parameters_of_headers() -> None:
     (warp,) = warps(recorded("conv3x3", "texture", SHAPE, "uint8", border="nearest"), "image", 5 * 40 + 7)
     assert of_lane(warp, "texture") == [row * 40 + column for row in (4, 5, 6) for column in (6, 7, 8)]

@@ -177,8 +177,8 @@ Held = tuple[Memory, str, int, int, int]
 def _shared(run: TrafficRun, launch: Launch, address: int, nbytes: int) -> Held:
     """The shared variable at an address, or all of the block's shared memory."""
     loaded = launch.kernel.loaded
-    whole = ("", 0, int(loaded.dynamic_from + launch.shared_bytes))
-    name, low, high = next(((n, a, b) for n, a, b in loaded.shared if a <= address < b), whole)
+    end = int(loaded.dynamic_from + launch.shared_bytes)  # that of a dynamic array is not known before
+    name, low, high = next(((n, a, min(b, end)) for n, a, b in loaded.shared if a <= address < b), ("", 0, end))
     return "shared", plain_name(name), nbytes, low, high
 
 

@@ -41,7 +41,7 @@ class ImageOperations:
             if component is not None:
                 return image.gather(filled, layer, component)
             if self.counters is not None and self.counters.observer is not None:
-                self._tell_fetch(self.counters.observer, image, handle == image.pointer, lanes, site, filled, layer)
+                self._report_fetch(self.counters.observer, image, handle == image.pointer, lanes, site, filled, layer)
             return image.fetch(filled, layer)
 
         parts = list(self._each_image(lanes, site, handle, read))
@@ -56,7 +56,7 @@ class ImageOperations:
         ]
 
     @staticmethod
-    def _tell_fetch(
+    def _report_fetch(
         observer: Observer,
         image: SimTexture,
         own: Array,
@@ -65,7 +65,7 @@ class ImageOperations:
         where: list[Array],
         layer: Array | None,
     ) -> None:
-        """Tell the observer where the elements are that lanes get from their own texture."""
+        """Report where the elements are that lanes get from their own texture."""
         address = image.addresses(where, layer)
         if address is not None:
             channels = image.sampling.channels(image.array.shape)
