@@ -333,6 +333,8 @@ def test_elements_that_meet_are_joined_by_lines(qtbot) -> None:
     assert any(abs(x - sum(ends) / 2) < 6 for x in own[2]), "the two lines cross in the middle"
     rows.resize(300, rows.height())
     assert rows.tip(9 * line - 2) == rows.tip(5 * line + 2) == "2 elements meet in each lane: its own 5, 37 give 5, 37"
+    rows.show_rows(rows_of((warp, warp)))
+    assert rows.tip(9 * line + 2) == rows.rows[6].what and rows.rows[6].access is None
 
 
 def test_the_rows_of_a_signal_stay_dimmed_while_the_next_footprint_is_recorded(qtbot) -> None:
