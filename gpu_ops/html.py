@@ -57,19 +57,31 @@ def facts(title: str, known: Mapping[str, object], picture: str = "") -> str:
 def page(title: str, about: str, *parts: str) -> str:
     """A whole page: a title and a paragraph, which are escaped, and parts in HTML."""
     style = (
-        "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse;margin:1em 0}"
-        "td,th{border:1px solid #bbb;padding:4px 8px;text-align:left;vertical-align:top}"
+        ":root{color-scheme:light dark}body{font:14px sans-serif;margin:2em}p{max-width:60em}div{overflow-x:auto}"
+        "table{border-collapse:collapse;margin:1em 0}td,th{border:1px solid #888;padding:4px 8px;text-align:left;"
+        "vertical-align:top}.number{text-align:right;font-variant-numeric:tabular-nums}"
     )
-    head = f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title><style>{style}</style>'
-    return f"{head}<h1>{escape(title)}</h1><p>{escape(about)}</p>{''.join(parts)}</html>"
+    head = '<!DOCTYPE html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    head += f"<title>{escape(title)}</title><style>{style}</style>"
+    return (
+        f"{head}<h1>{escape(title)}</h1><p>{escape(about)}</p>{''.join(f'<div>{part}</div>' for part in parts)}</html>"
+    )
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[object]], most: int = MOST_ROWS) -> str:
-    """A table with headings; if there are more than `most` rows, the first ones and the number of the others."""
-    cells = [f"<tr>{''.join(f'<td>{_text(cell)}</td>' for cell in row)}</tr>" for row in rows[:most]]
+    """A table with headings; if there are more than `most` rows, the first ones and the number of the others. Columns
+    of numbers are at the right."""
+    columns = [_cells([_text(row[n]) for row in rows[:most]]) for n in range(len(headings))]
+    cells = [f"<tr>{''.join(row)}</tr>" for row in zip(*columns, strict=True)]
     more = f"<p>{len(rows) - most} more rows</p>" if len(rows) > most else ""
     head = "".join(f"<th>{_text(heading)}</th>" for heading in headings)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table>{more}"
+
+
+def _cells(texts: Sequence[str]) -> list[str]:
+    """The cells of a column."""
+    numbers = any(texts) and all(text.strip("0123456789.,") in ("", "–") for text in texts) and set(texts) != {"–"}
+    return [f'<td class="number">{text}</td>' if numbers else f"<td>{text}</td>" for text in texts]
 
 
 def drawn(array: Array, rank: int) -> str:

@@ -109,4 +109,6 @@ def test_a_report_is_a_table_with_a_row_for_each_pick() -> None:
 def test_a_page_has_all_rows_and_no_markup_of_others() -> None:
     rows = [[k] for k in range(300)]
     assert "100 more rows" in table(("n",), rows) and "more rows" not in table(("n",), rows, 300)
-    assert "<i>" not in page("<i>", "<i>") and page("a", "b", "<p>c</p>").endswith("<p>b</p><p>c</p></html>")
+    assert "<i>" not in page("<i>", "<i>") and page("a", "b", "<p>c</p>").endswith("<p>b</p><div><p>c</p></div></html>")
+    mixed = table(("name", "count", "told"), [["a", 7, "–"], ["b", "–", "–"]])
+    assert '<td>a</td><td class="number">7</td><td>–</td>' in mixed and '<td class="number">–</td>' in mixed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from gpu_ops.devices.sim.block_run.compared import BlockSteps
@@ -177,7 +177,7 @@ class ContractAnswer:
 class PageRequest:
     """Write an HTML file with the X-rays of the picks, whatever their devices, for every combination of the values in
     `over`, on the part of the input that a simulated GPU of an `architecture` runs (see gpu_ops.explaining.varied).
-    With a `gpu` the times that are predicted for it too."""
+    With a `gpu` the times that are predicted for it too. `names` are those of edited files, by the shipped ones."""
 
     job: int
     input: SharedInput
@@ -188,3 +188,4 @@ class PageRequest:
     architecture: str
     path: str
     gpu: Gpu | None = None
+    names: Mapping[str, str] = field(default_factory=dict)

@@ -50,6 +50,7 @@ from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.own_kernels.checking import hold
 from gpu_ops.own_kernels.mending import mending
+from gpu_ops.own_kernels.sources import with_own_name
 from gpu_ops.params import check_values
 from gpu_ops.progress import Limit, limited, stage
 from gpu_ops.running.attempt import FOR_ALL, named
@@ -212,8 +213,13 @@ def answer_page(channel: JobChannel, request: PageRequest) -> None:
             channel.announce(f"counting combination {place + 1} of {count}: {title}")
             yield
 
+    def named(text: str) -> str:
+        for shipped, own in request.names.items():
+            text = with_own_name(text, shipped, own)
+        return text
+
     settings = count_settings(job, axes, within)
-    page_of(job, axes, settings).write(request.path)
+    page_of(job, axes, settings, named).write(request.path)
 
 
 # Cliffs

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
 from app.base import theme
 from app.base.numbers import count
-from app.models.xray.access_text import bank_text, gap_text, lane_text, piece_text
+from app.models.xray.access_text import bank_text, gap_text, lane_text, piece_text, place_text
 from app.models.xray.access_trace import TracedAccess, WarpTrace
 from app.models.xray.xray import KernelView
 from app.views.xray.access_view import AccessView
@@ -128,6 +128,15 @@ def test_a_line_without_memory_says_so(view: AccessView) -> None:
     view.show_line((), 21)
     assert view.empty.isVisible() and not view.parts.isVisible() and view.access is None
     assert view.empty.text() == "No traced warp accesses global, shared or constant memory at line 21."
+    view.show_line((), 0)
+    assert view.empty.text().startswith("This line was edited after the simulation")
+
+
+def test_the_kernel_and_the_line_are_named(view: AccessView) -> None:
+    view.show_line([trace(COALESCED)], 17, place_text("mean_shared", "3_shared.cu", 17, False))
+    assert view.where.text() == "mean_shared, line 17 of 3_shared.cu" in view.canvas.accessibleName()
+    assert place_text("k", "a.cu", 3, True) == "k, line 3 of a.cu, edited"
+    assert place_text("k", "a.cu", 0, True) == "k, a line of a.cu that was edited since"
 
 
 def test_keys_step_through_the_accesses(view: AccessView) -> None:

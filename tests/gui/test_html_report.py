@@ -10,7 +10,10 @@ from fake_engine import FakeEngine, make
 from result_rows import row
 from simulated_rows import NO_CUDA, SIM, ready, simulated
 
+from app.models.experiment.pin import Pin
 from app.models.experiment.slot import RowSlot
+from app.models.results.entry import Entry
+from app.models.xray.drafts import Draft
 from app.views.window import html_report
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import SWEEP
@@ -63,6 +66,25 @@ def test_a_report_shows_what_the_window_shows(
     assert "Global load sectors fall from" in text and "mean1d/3_shared.cu" in text
     (picture,) = tree.findall(".//img")
     assert picture.get("src").startswith("data:image/png;base64,iVBOR")
+
+
+def test_an_edited_kernel_has_its_own_name_and_text(qtbot, window: MainWindow, engine: FakeEngine) -> None:
+    """Beside the shipped kernel of its variant, which has a row as well."""
+    ready(engine, NO_CUDA, SIM)
+    engine.show(from_array(np.arange(1000, dtype=np.float32), kind="signal"))
+    engine.end()
+    session, file = window.controller.session, "mean1d/1_naive.cu"
+    session.set_picks(["naive"])
+    pin = Pin.edited("naive", {file: "// mine"})
+    session.show_pin(pin)
+    window.context.xray.drafts.put(Draft("mean1d", "naive", {file: "// mine"}, path="/there/own.cu"))
+    entries = [Entry(session.shown.slot(name)) for name in ("naive", pin.id)]
+    found = {kernel.file: kernel for kernel in html_report._kernels(window.parts, entries)}
+    assert [(kernel.title, len(kernel.lines) > 1) for kernel in found.values()] == [
+        ("1 naive", True),
+        ("1 naive, edited", False),
+    ]
+    assert set(found) == {file, "own.cu"}
 
 
 def test_the_sweep_that_is_shown_is_in_the_report(

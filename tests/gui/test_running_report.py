@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ from fake_engine import FakeEngine, make
 from PySide6.QtWidgets import QLabel
 from simulated_rows import NO_CUDA, SIM, ready
 
+from app.models.xray.drafts import Draft
 from app.views.dialogs.running_report import RunningReportDialog
 from app.views.window.main_window import MainWindow
 from gpu_ops import Input, from_array
+from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.engine.about import activity, segments_of_request
 from gpu_ops.engine.kernel_messages import PageRequest
 from gpu_ops.engine.messages import Failed, Finished, Progress
@@ -21,6 +24,7 @@ from gpu_ops.engine.xrays import answer_page
 from gpu_ops.progress import Cancelled
 from gpu_ops.types import Pick
 
+FILE = "mean1d/1_naive.cu"
 SIGNAL = from_array(np.arange(300, dtype=np.float32), kind="signal", name="<i>x</i>.npy")
 
 
@@ -76,8 +80,11 @@ def test_the_dialog_asks_what_varies_and_the_engine_writes(
     dialog.rows["block"][1].setText("128, 256")
     assert dialog.state.text() == "8 combinations." and dialog.save.isEnabled()
     dialog.predicted.click()
+    window.context.xray.drafts.put(draft := Draft("mean1d", "naive", {FILE: "// mine"}, path="/there/own.cu"))
+    window.context.xray.edit(draft)
     dialog.save.click()
     request = engine.asked[-1]
+    assert request.names == {FILE: "own.cu"} and request.picks[0].edits == {FILE: "// mine"}
     assert isinstance(request, PageRequest) and request.path == str(target)
     assert request.over == {"window": ("3", "5"), "block": ("128", "256")} and "window" not in request.params
     assert [pick.variant for pick in request.picks] == ["naive", "scan"] and request.gpu.id == "h100"
@@ -124,6 +131,17 @@ def test_the_engine_says_how_far_it_is_and_can_be_cancelled(tmp_path: Path) -> N
     with pytest.raises(Cancelled):
         answer_page(Channel(1), request(path, window=("3", "5")))
     assert not path.exists()
+
+
+@pytest.mark.thorough
+def test_an_edited_kernel_has_its_own_name(tmp_path: Path) -> None:
+    """Only the edited variant's: the other one is the shipped kernel."""
+    path = tmp_path / "a.html"
+    picks = Pick("naive", "cpu", edits={FILE: f"// mine\n{read_source(FILE)}"}), Pick("constant", "cpu")
+    answer_page(Channel(), replace(request(path, picks), names={FILE: "own.cu"}))
+    text = path.read_text()
+    assert FILE not in text and "own.cu of naive" in text and "1 naive, edited: " in text
+    assert "mean1d/2_constant.cu" in text and "2 constant, edited" not in text
 
 
 def test_a_failure_is_a_message(qtbot, window: MainWindow, engine: FakeEngine, monkeypatch: Any) -> None:

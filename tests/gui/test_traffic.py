@@ -310,6 +310,33 @@ def test_numbers_of_a_footprint_are_those_of_the_locale() -> None:
     assert text.startswith("The result of naive at sample 1,500 is made of 2,000 samples. Thread 5 of block 1,234, in")
 
 
+def test_elements_that_meet_are_joined_by_lines(qtbot) -> None:
+    """The lines of the chosen lane go from what it reads, above, to what it writes, below."""
+    lanes = tuple(range(32))
+
+    def access(verb: str, first: int) -> WarpAccess:
+        elements = tuple(first + lane for lane in lanes)
+        return WarpAccess("a.cu", 7, verb, "shared", "", 8, 64, lanes, elements, 0)  # type: ignore[arg-type]
+
+    accesses = tuple(access(*one) for one in (("load", 0), ("load", 32), ("store", 0), ("store", 32)))
+    warp = WarpAccesses("k", (0, 0, 0), 0, 5, False, 4, accesses)
+    rows = WarpRows(None)
+    qtbot.addWidget(rows)
+    rows.show_rows(rows_of((warp,)))
+    rows.resize(900, rows.sizeHint().height())
+    line, image = rows.fontMetrics().height() + 2, rows.grab().toImage()
+    assert rows.rows[-1].how == "its own 5, 37 give 5, 37" and rows.sizeHint().height() == (5 + 4) * line
+    top, bottom = 5 * line + 4, 9 * line - 5
+    own = [[x for x in range(900) if image.pixelColor(x, y) == MADE] for y in (top, bottom, (top + bottom) // 2)]
+    ends = [own[0][0], own[0][-1]]
+    assert own[1][0] == pytest.approx(ends[0], abs=9) and own[1][-1] == pytest.approx(ends[1], abs=9)
+    assert any(abs(x - sum(ends) / 2) < 6 for x in own[2]), "the two lines cross in the middle"
+    rows.resize(300, rows.height())
+    assert rows.tip(9 * line - 2) == rows.tip(5 * line + 2) == "2 elements meet in each lane: its own 5, 37 give 5, 37"
+    rows.show_rows(rows_of((warp, warp)))
+    assert rows.tip(9 * line + 2) == rows.rows[6].what and rows.rows[6].access is None
+
+
 def test_the_rows_of_a_signal_stay_dimmed_while_the_next_footprint_is_recorded(qtbot) -> None:
     line = LineTraffic("k", ((FILE, 4),), {"sectors": np.full(8, 3)})
     found = Recorded((), (OfVariant("naive", "naive", Traffic("naive", (64,), 4, (line,))),))

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from lanes import daily_subset
+from recording import Recording
 
 from gpu_ops.devices.sim.traffic.forms import Form, Values, added
 from gpu_ops.devices.sim.traffic.rules import result
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.traffic.content import footprint_dict, footprint_of, traffic_dict, traffic_of
 from gpu_ops.explaining.traffic.footprints import footprint
 from gpu_ops.explaining.traffic.recording import TrafficRun, record_traffic
 from gpu_ops.filters import find_filter
 from gpu_ops.io import from_array
+from gpu_ops.params import Param
+from gpu_ops.running.contract import Case, takes
+from gpu_ops.types import Filter, Variant
 
 SHAPE, COUNT = (24, 40), 300
 PADS = {"reflect": "symmetric", "nearest": "edge", "wrap": "wrap"}
@@ -34,10 +43,15 @@ SPECIAL = [
 """Several results of a thread, bytes in one register, running sums, prefix sums, copies, and shuffles."""
 
 
+Shape = tuple[int, ...]
+
+
 @cache
-def recorded(filter: str, id: str, dtype: str, border: str = "reflect", code: bool = False) -> TrafficRun:
+def recorded(
+    filter: str, id: str, dtype: str, border: str = "reflect", code: bool = False, shape: Shape = ()
+) -> TrafficRun:
     found = find_filter(filter)
-    shape = (COUNT,) if filter.endswith("1d") else SHAPE
+    shape = shape or ((COUNT,) if filter.endswith("1d") else SHAPE)
     values = np.random.default_rng(1).integers(1, 255, shape).astype(dtype)
     params = params_of(filter, border) | ({"window": 3} if id == "packed" and filter == "mean2d" else {})
     return record_traffic(found, found.variant(id), from_array(values), params, {}, code=code)
@@ -51,15 +65,16 @@ def params_of(filter: str, border: str) -> dict[str, Any]:
 def window_of(run: TrafficRun, filter: str, border: str, index: int) -> tuple[int, ...]:
     """The elements in the window of an element, by NumPy's own borders."""
     shape, reach = run.x.shape, 1 if filter == "conv3x3" or run.variant == "packed" else 2
-    places = np.arange(run.x.size).reshape(shape)
-    padded = np.pad(places, reach, mode=PADS[border]) if border in PADS else np.pad(places, reach, constant_values=-1)
+    by = [reach, reach, 0] if len(shape) == 3 else [reach] * len(shape)
+    places, pads = np.arange(run.x.size).reshape(shape), [(side, side) for side in by]
+    padded = np.pad(places, pads, mode=PADS[border]) if border in PADS else np.pad(places, pads, constant_values=-1)
     at = np.unravel_index(index, shape)
-    inside = padded[tuple(slice(int(i), int(i) + 2 * reach + 1) for i in at)]
+    inside = padded[tuple(slice(int(i), int(i) + 2 * side + 1) for i, side in zip(at, by, strict=True))]
     return tuple(sorted({int(place) for place in inside.reshape(-1)} - {-1}))
 
 
-def check_footprints(filter: str, id: str, dtype: str, border: str, places: tuple[int, ...]) -> None:
-    run = recorded(filter, id, dtype, border)
+def check_footprints(filter: str, id: str, dtype: str, border: str, places: tuple[int, ...], shape: Shape = ()) -> None:
+    run = recorded(filter, id, dtype, border, shape=shape)
     (output,) = run.plan.outputs
     for place in (p % run.x.size for p in places):
         found = footprint(run, output, place)
@@ -110,6 +125,40 @@ def test_a_footprint_is_the_window_of_the_filter(filter: str, id: str, dtype: st
 @pytest.mark.parametrize("border, id, dtype", [(BORDERS[n % 4], *one) for n, one in enumerate(SPECIAL)])
 def test_a_footprint_is_the_window_at_every_border(border: str, id: tuple[str, str], dtype: str) -> None:
     check_footprints(*id, dtype, border, (0, 38, 5 * 40 + 33, -1))
+
+
+ALL = [(f, v) for f in map(find_filter, ("mean1d", "mean2d", "box", "conv3x3")) for v in f.variants if v.kernels]
+
+
+EACH = [(*one, border) for one in ALL for border in BORDERS]
+
+
+@pytest.mark.parametrize(
+    "filter, variant, border", daily_subset(EACH, 0, lambda one: f"{one[0].id}-{one[1].id}-{one[2]}", more=4)
+)
+def test_a_footprint_is_the_window_for_every_variant_and_border(filter: Filter, variant: Variant, border: str) -> None:
+    """With the first number of channels and type of samples that the variant takes, in turns by variant and border."""
+    params, knobs = params_of(filter.id, border), {knob.name: knob.default for knob in variant.knobs}
+    params |= {"window": 3} if variant.id == "packed" and filter.id == "mean2d" else {}
+    shapes: tuple[Shape, ...] = ((150,),) if filter.accepts == "signal" else ((9, 37, 4), (9, 37), (9, 37, 3))
+    kinds = list(product(shapes, ("uint8", "float32", "uint16")))
+    first = (5 * [v for _, v in ALL].index(variant) + 2 * BORDERS.index(border)) % len(kinds)
+    cases = [Case(*kind, "random", own_values(filter.params, params), knobs) for kind in kinds[first:] + kinds[:first]]
+    limits = Recording("sm_75").limits
+    case = next((case for case in cases if takes(filter, variant, case, limits)), None)
+    if case is None:
+        pytest.skip("the variant does not have this border")
+    check_footprints(filter.id, variant.id, case.dtype, border, (2, 4 * 37 + 18, -1), case.shape)
+
+
+def own_values(params: Sequence[Param], given: dict[str, Any]) -> dict[str, Any]:
+    return {p.name: given.get(p.name, p.default) for p in params}
+
+
+@pytest.mark.thorough
+def test_every_channel_of_four_in_two_words_has_its_own_footprint() -> None:
+    """Two channels share a word whose sum begins with a 0 that no memory gave."""
+    check_footprints("box", "ring", "uint8", "reflect", (1, 2, 3), (9, 37, 4))
 
 
 def test_who_wrote_an_element_and_who_read_for_it() -> None:
@@ -192,11 +241,34 @@ def test_a_field_is_separate_only_where_no_carry_reaches_it() -> None:
     assert values.byte((0, 0), -1) not in values.behind([values.field(left, 16, 32)])
 
 
+@pytest.mark.parametrize("first, parts", [(("max", 0), 2), (("max", -1 % 2**32), 4), (("min", 300), 4)])
+def test_a_value_clamped_to_two_bytes_has_no_others(first: tuple[str, int], parts: int) -> None:
+    """Else a word of two such values would mix them. A signed value that can be negative has all bytes."""
+    values = Values()
+    word = Form({values.byte("x", n): 256**n for n in range(4)})
+    kind, constant = first
+    second = ("min", 65535) if kind == "max" else ("max", 0)
+    once = result(values, (kind, "s32"), [word, constant])
+    clamped = result(values, (second[0], "s32"), [second[1], once])
+    assert len(clamped.terms) == (2 if kind == "min" else parts) and len(once.terms) == 4
+    assert len(result(values, ("min", "u32"), [word, 255]).terms) == 1
+    assert len(result(values, ("max", "u32"), [word, 255]).terms) == 4
+
+
 def test_what_cannot_be_followed_is_said() -> None:
     run = recorded("mean2d", "shared", "float32")
     with pytest.raises(ParamError, match="choose one from 0 to 959, not 960"):
         footprint(run, "image", 960)
-    texture = recorded("conv3x3", "texture", "uint8", "nearest")
-    with pytest.raises(ParamError, match="uses tex, whose values are not followed"):
-        footprint(texture, "image", 5)
+    texture = recorded("conv3x3", "texture", "float32", "nearest")
     assert texture.traffic().textures > 0
+    image = next(arg for arg in texture.launches[0].args if isinstance(arg, SimTexture))
+    image.sampling = replace(image.sampling, linear=True)
+    try:
+        with pytest.raises(
+            ParamError, match="uses textures that interpolate or convert, whose values are not followed"
+        ):
+            footprint(texture, "image", 5)
+    finally:
+        image.sampling = replace(image.sampling, linear=False)
+    check_footprints("conv3x3", "texture", "float32", "nearest", (5,))
+    check_footprints("conv3x3", "texture", "uint8", "zero", (2, -1), (5, 9, 4))  # other channels are at the edges

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lanes import few
 
+from app.models.traffic.warp_rows import rows_of
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.traffic.recording import TrafficRun, record_traffic
 from gpu_ops.explaining.traffic.warp_content import WarpAccess, WarpAccesses, warps_json, warps_of
@@ -103,6 +105,67 @@ def test_neighbours_and_strides_of_a_warp(id: str, step: int, sectors: int) -> N
 def test_a_sum_goes_through_shared_memory() -> None:
     (warp,) = warps(recorded("scan2d", "hillis_steele", SHAPE, "uint8"), "image", 50)
     assert of_lane(warp, "input") == [50] and len(of_lane(warp, "shared")) > 1
+
+
+REDUCTIONS = [v.id for v in find_filter("reduce1d").variants if v.kernels and v.id != "one_pass"]
+
+
+@pytest.mark.parametrize("id", few(REDUCTIONS, "strided"))
+def test_a_value_of_a_reduction_goes_on_through_shared_memory_and_launches(id: str) -> None:
+    """The warp that reads it stores nothing in global memory: the one of its block that does comes next."""
+    run = recorded("reduce1d", id, (3000,), "float32")
+    first, *others = warps(run, "figures", None, 77)
+    assert of_lane(first, "input")[0] == 77 and first.reads and (first.warp, first.lane) == (2, 13)
+    writer, *later = others
+    assert (writer.warp, writer.lane, writer.reads, writer.block) == (0, 0, False, first.block)
+    assert writer.kernel == first.kernel and of_lane(writer, "output", "buffer", verb="store")
+    assert bool(later) == (len(run.launches) > 1)
+    for one in later:
+        assert one.reads and one.block == (0, 0, 0) and of_lane(one, "buffer") and of_lane(one, "output", verb="store")
+    headings = [row.what for row in rows_of((first, *others)) if row.access is None and "more accesses" not in row.what]
+    assert "read this element" in headings[0] and "wrote what was made of it" in headings[1]
+
+
+def test_neighbours_of_a_reduction_are_twice_as_far_apart_in_each_step() -> None:
+    first, *_ = warps(recorded("reduce1d", "adjacent", (300,), "float32"), "figures", None, 77)
+    steps = [one.step for one in first.accesses if one.memory == "shared" and one.verb == "store"]
+    assert steps[:5] == [1, 2, 4, 8, 16]
+    with pytest.raises(ParamError, match="wait for one another"):
+        warp_accesses(recorded("reduce1d", "one_pass", (300,), "float32"), "figures", None, 77)
+
+
+def test_the_points_that_meet_in_each_stage_are_a_butterfly() -> None:
+    """Of 64 points, the 32 lanes of a warp combine all. In place, two points of a stage differ in one bit of their
+    place; with another array for the results, they are halves apart."""
+    alone = warps(recorded("fft_batch1d", "shared", (64,), "float32"), "spectra", 3)
+    stages = [row.meetings for row in rows_of(alone) if row.meetings]
+    for bit, stage in enumerate(stages):
+        assert len(stage) == 32 and {point for one in stage for point in one.reads} == set(range(64))
+        assert all(one.reads == one.writes == (one.reads[0], one.reads[0] + 2**bit) for one in stage)
+    assert len(stages) == 6
+    apart = warps(recorded("fft_batch1d", "global", (64,), "float32"), "spectra", 3)
+    found = [row for row in rows_of(apart) if row.meetings]
+    for bit, row in enumerate(found):
+        for lane, reads, writes in row.meetings:
+            assert reads == (lane, lane + 32) and writes[1] - writes[0] == 2**bit
+        own = next(one for one in row.meetings if one.lane == row.lane)
+        assert row.how == f"its own {own.reads[0]}, {own.reads[1]} give {own.writes[0]}, {own.writes[1]}"
+    assert len(found) == 6
+    layout = warps(recorded("layout", "order", (300,), "float32"), "signal", 40)
+    assert not any(row.meetings for row in rows_of(layout)), "one value in each lane"
+
+
+def test_a_dynamic_array_ends_where_the_memory_of_the_block_does() -> None:
+    found = warps(recorded("fft_batch1d", "shared", (64,), "float32"), "spectra", 3)
+    assert {one.extent for warp in found for one in warp.accesses if one.memory == "shared"} == {64}
+
+
+def test_a_texture_is_named_and_so_are_parameters_of_headers() -> None:
+    (warp,) = warps(recorded("conv3x3", "texture", SHAPE, "uint8", border="nearest"), "image", 5 * 40 + 7)
+    assert of_lane(warp, "texture") == [row * 40 + column for row in (4, 5, 6) for column in (6, 7, 8)]
+    assert {one.name for one in warp.accesses if one.memory == "texture"} == {"image"}
+    found = warps(recorded("scan1d", "hillis_steele", (3000,), "float32"), "signal", 2000)
+    assert "offsets" in {one.name for one in found[-1].accesses} and found[-1].kernel == "scan_add"
 
 
 def test_an_element_that_no_warp_can_be_named_for_is_said() -> None:

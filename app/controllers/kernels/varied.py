@@ -37,5 +37,6 @@ def write_running_report(
     ]
     architecture = architecture_of(session.device, engine.devices)
     about = (session.input, session.choice.filter, params, tuple(picks), dict(over), architecture, path)
-    request = PageRequest(engine.next_job(), *about, xray.gpu_choice.gpu if predicted else None)
+    names = {file: xray.draft.name_of(file) for file in xray.edits}
+    request = PageRequest(engine.next_job(), *about, xray.gpu_choice.gpu if predicted else None, names)
     controller.queue.submit(replace(PAGE, subject=f"{PAGE.subject}/{path}"), request)

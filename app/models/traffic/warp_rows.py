@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from PySide6.QtCore import QCoreApplication
@@ -9,23 +11,36 @@ from PySide6.QtCore import QCoreApplication
 from app.base.numbers import count
 from gpu_ops.explaining.traffic.warp_content import WarpAccess, WarpAccesses
 
+MEETING = 16
+"""The most elements that meet in a lane and are drawn."""
 LEAST = 64
 """Elements that a row shows at least."""
 
 
+class Meeting(NamedTuple):
+    """The elements that a lane reads, and those that it writes then."""
+
+    lane: int
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+
 class Row(NamedTuple):
-    """A row: what is accessed, how, and the access itself with the lane of the chosen element; a heading has none."""
+    """A row: what is accessed, how, and the access itself with the lane of the chosen element; a heading has none.
+    `meetings` are those of a stage, whose last access it is: the elements that meet in each lane."""
 
     what: str
     how: str = ""
     access: WarpAccess | None = None
     lane: int = 0
+    meetings: tuple[Meeting, ...] = ()
 
     @property
     def span(self) -> tuple[int, int]:
         """The elements that are shown, first and last + 1: those of all lanes, and some around them."""
         assert self.access is not None
-        low, high = min(self.access.elements), max(self.access.elements) + 1
+        shown = [e for one in self.meetings for e in (*one.reads, *one.writes)] or self.access.elements
+        low, high = min(shown), max(shown) + 1
         size = max(high - low, min(LEAST, self.access.extent))
         first = max(min(low - (size - (high - low)) // 2, self.access.extent - size), 0)
         return first, first + size
@@ -46,8 +61,12 @@ def rows_of(warps: tuple[WarpAccesses, ...]) -> list[Row]:
     """Each warp's heading and its accesses, in the order of execution."""
     found = []
     for place, warp in enumerate(warps):
-        found.append(Row(_heading(warp, place > 0)))
-        found += [Row(_what(one), _how(one, warp.lane), one, warp.lane) for one in warp.accesses]
+        found.append(Row(_heading(warp, place > 0, warps[0].reads)))
+        stages = {part[-1]: part for part in _stages(warp.accesses)}
+        for number, one in enumerate(warp.accesses):
+            found.append(Row(_what(one), _how(one, warp.lane), one, warp.lane))
+            if number in stages and (meetings := _meetings([warp.accesses[n] for n in stages[number]])):
+                found.append(Row(*_met(meetings, warp.lane), one, warp.lane, meetings))
         if (left := warp.count - len(warp.accesses)) > 0:
             found.append(Row(_tr("{count} more accesses of this warp").format(count=count(left))))
     return found
@@ -63,9 +82,56 @@ def read_with(warps: tuple[WarpAccesses, ...]) -> tuple[int, ...]:
     return ()
 
 
-def _heading(warp: WarpAccesses, later: bool) -> str:
+def _stages(accesses: Sequence[WarpAccess]) -> list[list[int]]:
+    """The numbers of accesses that belong together: loads, then stores."""
+    found: list[list[int]] = [[]]
+    for number, one in enumerate(accesses):
+        if one.verb == "load" and found[-1] and accesses[found[-1][-1]].verb != "load":
+            found.append([])
+        found[-1].append(number)
+    return [part for part in found if part and accesses[part[-1]].verb == "store"]
+
+
+def _meetings(stage: Sequence[WarpAccess]) -> tuple[Meeting, ...]:
+    """The elements of each lane, where several of one array meet: in shared memory, or of an array as long as the one
+    that gets several results, as in a transform; () for other loads and stores."""
+    stores = [one for one in stage if one.verb == "store"]
+    memory, extent, name = stores[0].memory, stores[0].extent, stores[0].name
+    shared = memory == "shared"
+    loads = [o for o in stage if o.verb == "load" and (o.memory == "shared") == shared and o.extent == extent]
+    if shared:
+        loads = [one for one in loads if one.name == name]
+    reads, writes = _by_lane(loads), _by_lane(stores)
+    few = all(2 <= len(own) <= MEETING for own in reads.values())
+    if not few or any((one.memory, one.name) != (memory, name) for one in stores) or set(reads) != set(writes):
+        return ()
+    if not shared and min(map(len, writes.values())) < 2:
+        return ()
+    return tuple(Meeting(lane, own, writes[lane]) for lane, own in sorted(reads.items()))
+
+
+def _by_lane(accesses: Sequence[WarpAccess]) -> dict[int, tuple[int, ...]]:
+    found: defaultdict[int, list[int]] = defaultdict(list)
+    for one in accesses:
+        for lane, element in zip(one.lanes, one.elements, strict=True):
+            found[lane].append(element)
+    return {lane: tuple(dict.fromkeys(own)) for lane, own in found.items()}
+
+
+def _met(meetings: tuple[Meeting, ...], lane: int) -> tuple[str, str]:
+    """What meets, and what it is for the chosen lane."""
+    most = max(len(one.reads) for one in meetings)
+    own = next((one for one in meetings if one.lane == lane), None)
+    how = ""
+    if own is not None:
+        reads, writes = (", ".join(map(str, part)) for part in (own.reads, own.writes))
+        how = _tr("its own {reads} give {writes}").format(reads=reads, writes=writes)
+    return _tr("{count} elements meet in each lane").format(count=count(most)), how
+
+
+def _heading(warp: WarpAccesses, later: bool, from_input: bool) -> str:
     text = _tr("{kernel}: warp {warp} of block ({block}), lane {lane} {did}")
-    did = _tr("wrote this element, or what it is made of")
+    did = _tr("wrote what was made of it") if later and from_input else _tr("wrote this element, or what it is made of")
     if warp.reads:
         did = _tr("read what was made of it") if later else _tr("read this element")
     block = ", ".join(map(str, warp.block[:2] if not warp.block[2] else warp.block))
@@ -82,6 +148,7 @@ def _what(one: WarpAccess) -> str:
         "input": _tr("the input"),
         "output": _tr("the result {name}"),
         "buffer": one.name or _tr("a buffer"),
+        "texture": _tr("the texture {name}") if one.name else _tr("a texture"),
         "shared": _tr("shared {name}") if one.name else _tr("shared memory"),
     }
     return texts[one.verb].format(line=one.line, memory=names[one.memory].format(name=one.name))

@@ -53,6 +53,15 @@ def warp_title(trace: WarpTrace) -> str:
     return tr("block ({block}) · warp {warp}").format(block=", ".join(map(str, numbers)), warp=trace.warp)
 
 
+def place_text(kernel: str, file: str, line: int, edited: bool) -> str:
+    """Which line of which kernel the accesses are of, such as "mean_shared, line 31 of 3_shared.cu"; 0 is a line whose
+    text has changed since."""
+    if not line:
+        return tr("{kernel}, a line of {file} that was edited since").format(kernel=kernel, file=file)
+    text = tr("{kernel}, line {line} of {file}, edited") if edited else tr("{kernel}, line {line} of {file}")
+    return text.format(kernel=kernel, line=line, file=file)
+
+
 def what(access: TracedAccess) -> str:
     """The kind of access, such as "Load of 4 bytes per lane · image · global memory"."""
     one = tr("{verb} of 1 byte per lane") if access.nbytes == 1 else tr("{verb} of {count} bytes per lane")

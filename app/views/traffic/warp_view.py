@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
+from itertools import accumulate, pairwise, product
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
 from app.base.nesting import bounded
@@ -19,7 +21,8 @@ from app.views.traffic.marks import MADE
 
 LINES, WORDS = 9, 0.45
 """Rows that are visible at once, and the largest share of the width for how an access is."""
-GAP = 8
+GAP, TALL = 8, 4
+"""Points between columns, and lines of text that elements which meet take."""
 LANE = QColor(255, 140, 0)
 
 
@@ -47,11 +50,16 @@ class WarpRows(QWidget):
     def _line(self) -> int:
         return self.fontMetrics().height() + 2
 
+    @property
+    def _tops(self) -> list[int]:
+        """Where each row begins, and where the last one ends."""
+        return list(accumulate(((TALL if row.meetings else 1) * self._line for row in self.rows), initial=0))
+
     def sizeHint(self) -> QSize:  # noqa: N802
-        return QSize(60 * self.fontMetrics().averageCharWidth(), self._line * len(self.rows))
+        return QSize(60 * self.fontMetrics().averageCharWidth(), self._tops[-1])
 
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        return QSize(0, self._line * len(self.rows))
+        return QSize(0, self._tops[-1])
 
     @property
     def _columns(self) -> tuple[int, int]:
@@ -69,7 +77,8 @@ class WarpRows(QWidget):
 
     def tip(self, y: int) -> str:
         """All words of the row at a height, "" where they are seen."""
-        row = self.rows[y // self._line] if 0 <= y < len(self.rows) * self._line else None
+        tops = self._tops
+        row = self.rows[bisect_right(tops, y) - 1] if 0 <= y < tops[-1] else None
         if row is None or self._elided(row) in (row.what, row.how):
             return ""
         return _words(row)
@@ -82,28 +91,27 @@ class WarpRows(QWidget):
         return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
-        painter, line, (left, right) = QPainter(self), self._line, self._columns
+        painter, (left, right) = QPainter(self), self._columns
         numbers = [str(end) for row in self.rows if row.access for end in row.span]
         ends = max(map(self.fontMetrics().horizontalAdvance, numbers), default=0) + 6.0
         ink, centre = self.palette().windowText().color(), Qt.AlignmentFlag.AlignVCenter
-        for n, row in enumerate(self.rows):
+        for row, (top, past) in zip(self.rows, pairwise(self._tops), strict=True):
             painter.setPen(ink)
+            box = QRectF(0, top, self.width(), past - top)
             if row.access is None:
-                painter.drawText(QRectF(0, n * line, self.width(), line), centre, self._elided(row))
+                painter.drawText(box, centre, self._elided(row))
                 continue
-            painter.drawText(QRectF(0, n * line, left, line), centre, row.what)
-            painter.drawText(QRectF(self.width() - right + GAP, n * line, right, line), centre, self._elided(row))
-            self._draw(painter, row, QRectF(left, n * line + 2, max(self.width() - left - right, 1), line - 4), ends)
+            painter.drawText(box.adjusted(0, 0, left - self.width(), 0), centre, row.what)
+            painter.drawText(box.adjusted(self.width() - right + GAP, 0, 0, 0), centre, self._elided(row))
+            draw = self._draw_meetings if row.meetings else self._draw
+            draw(painter, row, box.adjusted(left, 2, max(-right, left + 1 - self.width()), -2), ends)
         painter.end()
 
     def _draw(self, painter: QPainter, row: Row, box: QRectF, ends_width: float) -> None:
         """The elements of the lanes, between the first and the last that are shown at the ends."""
         assert row.access is not None
         (first, past), ink = row.span, self.palette().windowText().color()
-        ends = str(first), str(past - 1)
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, ends[0])
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, ends[1])
-        bar = box.adjusted(ends_width, 0, -ends_width, 0)
+        bar = self._between_ends(painter, row, box, ends_width)
         paper = QColor(ink)
         paper.setAlpha(40)
         painter.fillRect(bar, paper)
@@ -113,6 +121,30 @@ class WarpRows(QWidget):
             x, height = bar.left() + (element - first) * each, bar.height() * lanes / most
             mark = QRectF(x, bar.bottom() - height, max(each - 1, 2), height)
             painter.fillRect(mark, MADE if element in row.own else LANE)
+        painter.setPen(ink)
+
+    def _between_ends(self, painter: QPainter, row: Row, box: QRectF, ends_width: float) -> QRectF:
+        """Draw the first and the last element that are shown at the ends; the box between them."""
+        first, past = row.span
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, str(first))
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(past - 1))
+        return box.adjusted(ends_width, 0, -ends_width, 0)
+
+    def _draw_meetings(self, painter: QPainter, row: Row, box: QRectF, ends_width: float) -> None:
+        """The elements that meet: a line from each one that a lane reads, above, to each one that it writes, below; the
+        chosen lane's own above the others."""
+        bar, (first, past) = self._between_ends(painter, row, box, ends_width), row.span
+        ink = painter.pen().color()
+        faint = QColor(ink)
+        faint.setAlpha(90)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for one in sorted(row.meetings, key=lambda one: one.lane == row.lane):
+            painter.setPen(QPen(MADE, 2) if one.lane == row.lane else QPen(faint, 1))
+            for read, written in product(one.reads, one.writes):
+                ends = ((element - first + 0.5) * bar.width() / (past - first) for element in (read, written))
+                above, below = (bar.left() + at for at in ends)
+                painter.drawLine(QPointF(above, bar.top()), QPointF(below, bar.bottom()))
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
         painter.setPen(ink)
 
 
@@ -141,7 +173,8 @@ class WarpView(QWidget):
         else:
             text = self.tr(
                 "{title}: a mark is an element that lanes access at once, higher where more of them meet; the chosen "
-                "lane's own has another colour. The numbers are the first and the last element that a row shows."
+                "lane's own has another colour. The numbers are the first and the last element that a row shows. Lines "
+                "lead from the elements that meet in a lane to those that it writes."
             ).format(title=one.title)
         self.words.setText(text)
         self.rows.show_rows(rows_of(one.warps) if one is not None else [])

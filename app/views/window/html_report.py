@@ -14,13 +14,16 @@ import gpu_ops
 from app.controllers.kernels.varied import present_picks, write_running_report
 from app.models.background import Background
 from app.models.experiment.refusal import refusal_sentence, refuses
+from app.models.experiment.shown import edited_title
 from app.models.experiment.steps import title_with_steps
 from app.models.files.facts import size_text
 from app.models.results.entry import Entry
+from app.models.xray.drafts import Draft
 from app.views.dialogs.running_report import RunningReportDialog
 from app.views.picture_file import sheet_png
 from app.views.window.panels import SWEEP, XRAY
 from app.views.window.window_parts import WindowParts
+from gpu_ops.run_key import hash_of_edits
 
 if TYPE_CHECKING:
     from gpu_ops.explaining.page import Page, Picture
@@ -182,17 +185,31 @@ def _predicted(parts: WindowParts) -> Iterator[Picture]:
 
 
 def _kernels(parts: WindowParts, entries: list[Entry]) -> Iterator[Kernel]:
-    """The kernels of the rows; that of the X-ray panel with its counters."""
+    """The kernels of the rows, edited ones with their own text and name; that of the X-ray panel with its counters."""
     from gpu_ops.explaining.page_kernels import counted_kernels, plain_kernels
 
-    filter, xray = parts.context.session.filter, parts.context.xray
-    counted: dict[str, Any] = {}
-    if xray.state == "shown":
-        counted = {xray.content["variant"]: _with_chosen_code(parts, xray.content)}
-    for id in dict.fromkeys(entry.variant for entry in entries):
-        variant = next((v for v in filter.variants if v.id == id and v.kernels), None)
+    session, xray = parts.context.session, parts.context.xray
+    shown, filter = session.shown, session.filter
+    results = ((entry.slot, shown.id_of(entry.slot)) for entry in entries)
+    texts = {slot: shown.pick(name).edits if name else {} for slot, name in results}
+    own = {(slot.variant, hash_of_edits(edits)): edits for slot, edits in texts.items()}
+    chosen = (xray.variant, hash_of_edits(xray.edits)) if xray.state == "shown" else None
+    if chosen is not None and any(entry.variant == xray.variant for entry in entries):
+        own.setdefault(chosen, xray.edits)
+    for key, edits in own.items():
+        variant = next((v for v in filter.variants if v.id == key[0] and v.kernels), None)
         if variant is not None:
-            yield from counted_kernels(counted[id]) if id in counted else plain_kernels(filter, variant)
+            draft = replace(xray.drafts.of(filter.id, variant.id), texts=edits)
+            titled = replace(variant, title=edited_title(variant.title)) if edits else variant
+            content = _with_chosen_code(parts, xray.content) if key == chosen else None
+            for kernel in counted_kernels(content) if content else plain_kernels(filter, titled, edits):
+                yield _in_own_names(kernel, draft)
+
+
+def _in_own_names(kernel: Kernel, draft: Draft) -> Kernel:
+    """A kernel with the names of the edited files."""
+    code = [replace(line, source=draft.in_own_names(line.source)) for line in kernel.code]
+    return replace(kernel, file=draft.in_own_names(kernel.file), code=code)
 
 
 def _with_chosen_code(parts: WindowParts, content: dict[str, Any]) -> dict[str, Any]:

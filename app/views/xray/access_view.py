@@ -172,8 +172,8 @@ class AccessView(QWidget):
         self.warps.set_letters(8)
         self.slider = named(QSlider(Qt.Orientation.Horizontal, self), "access.number", title=self.tr("Access to show"))
         self.slider.setPageStep(8)
-        self.number, self.what, self.sentence, self.detail, self.empty = (
-            sentence_label(f"access.{name}", self) for name in ("place", "what", "sentence", "detail", "empty")
+        self.where, self.number, self.what, self.sentence, self.detail, self.empty = (
+            sentence_label(f"access.{name}", self) for name in ("line", "place", "what", "sentence", "detail", "empty")
         )
         self.canvas = AccessCanvas(self)
         self.parts = QWidget(self)
@@ -191,7 +191,8 @@ class AccessView(QWidget):
         steps = in_row(buddy(self.tr("Access"), self.slider), (self.slider, 1), self.number)
         scroll = Scrolled(self.canvas, self)
         in_column(above, steps, self.what, (scroll, 1), self.sentence, self.detail, on=self.parts)
-        in_column(self.empty, (self.parts, 1), on=self, margins=gap).setAlignment(self.empty, Qt.AlignmentFlag.AlignTop)
+        whole = in_column(self.where, self.empty, (self.parts, 1), on=self, margins=gap)
+        whole.setAlignment(self.empty, Qt.AlignmentFlag.AlignTop)
 
     # What is shown
 
@@ -205,12 +206,15 @@ class AccessView(QWidget):
         """The access in the drawing."""
         return self.canvas.access
 
-    def show_line(self, traces: Sequence[WarpTrace], line: int) -> None:
-        """Show the accesses of the traced warps at a line, or a sentence that there are none."""
+    def show_line(self, traces: Sequence[WarpTrace], line: int, where: str = "") -> None:
+        """Show the accesses of the traced warps at a line, or a sentence that there are none; 0 is a line without
+        counts. `where` names the line and its kernel, because the source need not be in sight."""
         self._traces = traces
-        self.empty.setText(
-            self.tr("No traced warp accesses global, shared or constant memory at line {line}.").format(line=line)
-        )
+        self.where.setText(where)
+        self.canvas.setAccessibleName(self.tr("Addresses of a warp's lanes, {where}").format(where=where))
+        nothing = self.tr("No traced warp accesses global, shared or constant memory at line {line}.")
+        unknown = self.tr("This line was edited after the simulation; its accesses follow when it has run again.")
+        self.empty.setText(nothing.format(line=line) if line else unknown)
         self.empty.setVisible(not traces)
         self.parts.setVisible(bool(traces))
         self.warps.clear()

@@ -14,6 +14,7 @@ from app.base.theme import checkable, colours_of, inked
 from app.controllers.kernels.cliffs import CliffsController
 from app.controllers.kernels.prediction import PredictionController
 from app.controllers.xray import XRayController
+from app.models.xray.access_text import place_text
 from app.models.xray.code import Place
 from app.models.xray.xray import FileView, KernelView, views
 from app.views.boxes import in_column, in_row
@@ -79,8 +80,7 @@ class XRayPanel(Squeezed):
         self.accesses, self.blocks, self.comparison = AccessView(self), BlockSizes(self), ComparisonView(self)
         self.profile, self.prediction = ProfileView(self), PredictionView(prediction, self)
         self.cliffs = CliffsView(cliffs, self)
-        self.codes = (CodePage("ptx", self), CodePage("sass", self))
-        self._head = ""
+        self.codes, self._head = (CodePage("ptx", self), CodePage("sass", self)), ""
         self._add_tabs()
         self._arrange()
         self._listen()
@@ -304,13 +304,9 @@ class XRayPanel(Squeezed):
         self._controller.open_profile(path)
         self.tabs.setCurrentWidget(self.profile)
 
-    def _show_profile_tab(self) -> None:
-        """Show the tab of a profile while there is one."""
-        self.tabs.setTabVisible(self.tabs.indexOf(self.profile), bool(self._controller.profile))
-
     def _show_comparison(self) -> None:
         self.comparison.select(self._controller.against)
-        self._show_profile_tab()
+        self.tabs.setTabVisible(self.tabs.indexOf(self.profile), bool(self._controller.profile))
         if self._shown is not None:
             content, path = self._controller.content, self._controller.profile
             self.profile.show_content(content, self._kernel.name, path, self.palette())
@@ -354,7 +350,8 @@ class XRayPanel(Squeezed):
         if view is None:
             return
         line = self.editing.line if editing else self.source.textCursor().blockNumber() + 1
-        self.accesses.show_line(view.traces.get(line, ()), line)
+        where = place_text(self._kernel.name, view.name, line, editing)
+        self.accesses.show_line(view.traces.get(line, ()), line, where)
         for page in self.codes:
             page.mark((view.file, line))
 

@@ -17,6 +17,7 @@ from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.traffic.forms import Form, Values
 from gpu_ops.devices.sim.traffic.resolved import Kept, Resolved
 from gpu_ops.devices.sim.traffic.tape import Read, Tape
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.traffic.content import Extents, Footprint, FootprintRead
 from gpu_ops.explaining.traffic.recording import TrafficRun
@@ -28,7 +29,7 @@ MOST_BLOCKS = 64
 FOLLOW_OTHERS = "choose another variant."
 
 
-class _Taping:
+class Taping:
     """Records one block, and keeps its tape."""
 
     def observe(self, launch: Launch, code: Code, table: Table) -> Tape:
@@ -136,7 +137,7 @@ class _Search:
         self._check(launch, len(by_block))
         for number, (block, addresses) in enumerate(sorted(by_block.items())):
             advance(number, len(by_block))
-            taping = _Taping()
+            taping = Taping()
             options = replace(self._run.device.options, observers=taping, blocks=(block,), checks="off")
             try:
                 self._run.device.with_options(options).execute(Plan((launch,), self._run.plan.outputs))
@@ -232,11 +233,17 @@ def _addresses(array: Array) -> Array:
 
 
 def _is_copy(step: Step) -> bool:
-    return isinstance(step, Copy) and isinstance(step.target, np.ndarray) and isinstance(step.source, np.ndarray)
+    return isinstance(step, Copy) and all(isinstance(_held(one), np.ndarray) for one in (step.target, step.source))
+
+
+def _held(place: Any) -> Any:
+    """The array behind the source or target of a copy, also of a texture."""
+    return place.array if isinstance(place, SimTexture) else place
 
 
 def _copied(step: Any) -> tuple[Array, Array, int]:
     """The addresses of the elements that a copy writes, in order, those that it reads, and their bytes."""
-    targets, sources = _addresses(step.target).reshape(-1), _addresses(step.source).reshape(-1)
+    target, source = _held(step.target), _held(step.source)
+    targets, sources = _addresses(target).reshape(-1), _addresses(source).reshape(-1)
     order = np.argsort(targets)
-    return targets[order], sources[order], step.target.dtype.itemsize
+    return targets[order], sources[order], target.dtype.itemsize

@@ -12,15 +12,16 @@ import numpy as np
 from gpu_ops.explaining.traffic.content import Extents
 
 Verb = Literal["load", "store", "atomic"]
-Memory = Literal["input", "output", "buffer", "shared"]
+Memory = Literal["input", "output", "buffer", "shared", "texture"]
 
 
 @dataclass(frozen=True)
 class WarpAccess:
     """One memory instruction of the warp at a line of a kernel: each of `lanes` accesses the element of the same place
-    in `elements`, by its flat index in the input, in a result, in another buffer, or in the block's shared memory, in
-    units of `itemsize` bytes. The memory has `extent` elements, and is called `name` in the kernel, a result by the
-    filter, "" where it has no name. `sectors` are those of 32 bytes that it touches, 0 for shared memory."""
+    in `elements`, by its flat index in the input, in a result, in another buffer, in a texture, or in the block's
+    shared memory, in units of `itemsize` bytes. The memory has `extent` elements, and is called `name` in the
+    kernel, a result by the filter, "" where it has no name. `sectors` are those of 32 bytes that it touches in global
+    memory."""
 
     file: str
     line: int

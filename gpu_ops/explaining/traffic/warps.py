@@ -16,9 +16,11 @@ from gpu_ops.devices.sim.traces import VERBS
 from gpu_ops.devices.sim.traffic.accesses import Accesses
 from gpu_ops.devices.sim.traffic.following import Touch
 from gpu_ops.devices.sim.traffic.maps import TrafficMaps
+from gpu_ops.devices.sim.traffic.observer import Observers
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.traffic.content import SECTOR
-from gpu_ops.explaining.traffic.footprints import coordinates, line_of
+from gpu_ops.explaining.traffic.footprints import Taping, coordinates, line_of
 from gpu_ops.explaining.traffic.recording import TrafficRun
 from gpu_ops.explaining.traffic.warp_content import Memory, WarpAccess, WarpAccesses
 from gpu_ops.plan import Launch, Plan
@@ -42,7 +44,7 @@ def warp_accesses(run: TrafficRun, output: str, index: int | None, element: int)
     for place in range(len(pairs) - 1, -1, -1):
         launch, maps = pairs[place]
         if len(found) < LAUNCHES and (block := _owner(maps, address, False)) >= 0:
-            warp, reads = _of_block(run, launch, block, address, False)
+            (warp,), reads = _of_block(run, launch, block, address, False)
             found.insert(0, warp)
             earlier = [maps for _, maps in pairs[:place]]
             written = [one for one in reads if any(_owner(maps, one, False) >= 0 for maps in earlier)]
@@ -57,15 +59,15 @@ def _from_input(run: TrafficRun, address: int) -> tuple[WarpAccesses, ...]:
     far as these can be run again."""
     found, maps = list[WarpAccesses](), run.maps
     for place, launch in enumerate(run.launches):
-        if len(found) == LAUNCHES or (block := _owner(maps[place], address, True)) < 0:
+        if len(found) >= LAUNCHES or (block := _owner(maps[place], address, True)) < 0:
             continue
         try:
-            warp, written = _of_block(run, launch, block, address, True)
+            warps, written = _of_block(run, launch, block, address, True)
         except ParamError:
             if not found:
                 raise
             break
-        found.append(warp)
+        found += warps
         later = [one for one in written if _read_later(maps[place + 1 :], one)]
         if not later:
             break
@@ -91,24 +93,55 @@ def _owner(maps: TrafficMaps, address: int, reads: bool) -> int:
     return -1
 
 
-def _of_block(run: TrafficRun, launch: Launch, block: int, address: int, reads: bool) -> tuple[WarpAccesses, list[int]]:
+def _of_block(
+    run: TrafficRun, launch: Launch, block: int, address: int, reads: bool
+) -> tuple[list[WarpAccesses], list[int]]:
     """The accesses of the warp of a block that accesses an address, and the addresses of global memory that its thread
-    reads if it wrote that one, or writes if it read it, in order."""
+    reads if it wrote that one, or writes if it read it, in order. Where a thread that reads writes none, these are of
+    the first thread of the block that stores a value made of it, and the accesses of its warp come after."""
     if launch.kernel.loaded.code.cluster:
         raise ParamError(f"{launch.kernel.name} runs in clusters, which are not followed; choose another variant.")
     kept = Accesses()
-    options = replace(run.device.options, observers=kept, blocks=(block,), checks="off", machine_code=False)
+    _run_again(run, launch, block, kept)
+    thread = _thread(kept.touches, address, reads)
+    found = [_of_thread(run, launch, block, kept.touches, thread, reads)]
+    others = [t for t in kept.touches if t.space == "global" and (t.site.verb == "reads") != reads]
+    met = [int(one) for t in others for one in t.address[t.at == thread]]
+    if reads and not met:
+        writer, met = _stored_from(run, launch, block, address)
+        if met and writer // WARP != thread // WARP:
+            found.append(_of_thread(run, launch, block, kept.touches, writer, False))
+    return found, met
+
+
+def _run_again(run: TrafficRun, launch: Launch, block: int, observers: Observers) -> None:
+    options = replace(run.device.options, observers=observers, blocks=(block,), checks="off", machine_code=False)
     try:
         run.device.with_options(options).execute(Plan((launch,), run.plan.outputs))
     except WaitingBlocks:
         raise ParamError(f"The blocks of {launch.kernel.name} wait for one another; choose another variant.") from None
-    thread = _thread(kept.touches, address, reads)
-    own = [touch for touch in map(lambda t: _of_warp(t, thread // WARP), kept.touches) if len(touch.at)]
+
+
+def _stored_from(run: TrafficRun, launch: Launch, block: int, address: int) -> tuple[int, list[int]]:
+    """The first thread of a block that stores a value made of the byte at an address, and where it does; no addresses
+    where there is none."""
+    taping = Taping()
+    _run_again(run, launch, block, taping)
+    reached = taping.tape.reached_from(address)
+    stores = [
+        (int(t), int(a)) for s in taping.tape.stores for t, a, n in zip(*s[1:3], s.nodes, strict=True) if reached[n]
+    ]
+    return (stores[0][0], [at for thread, at in stores if thread == stores[0][0]]) if stores else (0, [])
+
+
+def _of_thread(
+    run: TrafficRun, launch: Launch, block: int, touches: list[Touch], thread: int, reads: bool
+) -> WarpAccesses:
+    """The accesses of the warp of a thread."""
+    own = [touch for touch in map(lambda t: _of_warp(t, thread // WARP), touches) if len(touch.at)]
     found = tuple(_access(run, launch, touch) for touch in own[:MOST])
-    others = [t for t in own if t.space == "global" and (t.site.verb == "reads") != reads]
-    met = [int(one) for t in others for one in t.address[t.at == thread]]
     where = launch.kernel.name, coordinates(block, launch.grid)
-    return WarpAccesses(*where, thread // WARP, thread % WARP, reads, len(own), found), met
+    return WarpAccesses(*where, thread // WARP, thread % WARP, reads, len(own), found)
 
 
 def _thread(touches: list[Touch], address: int, reads: bool) -> int:
@@ -128,9 +161,10 @@ def _of_warp(touch: Touch, warp: int) -> Touch:
 
 def _access(run: TrafficRun, launch: Launch, touch: Touch) -> WarpAccess:
     site, first = touch.site, int(touch.address[0])
-    memory, name, size, base, high = (_shared if touch.space == "shared" else _array)(run, launch, first, site.nbytes)
+    held = {"shared": _shared, "texture": _texture}.get(touch.space, _array)
+    memory, name, size, base, high = held(run, launch, first, site.nbytes)
     ends = touch.address[:, None] + (0, site.nbytes - 1)
-    sectors = 0 if touch.space == "shared" else len(np.unique(ends // SECTOR))
+    sectors = 0 if touch.space != "global" else len(np.unique(ends // SECTOR))
     lanes, elements = (tuple(part.tolist()) for part in (touch.at % WARP, (touch.address - base) // size))
     extent = max((high - base) // size, max(elements) + 1)
     return WarpAccess(*line_of(launch, site), VERBS[site.verb], memory, name, size, extent, lanes, elements, sectors)
@@ -143,9 +177,19 @@ Held = tuple[Memory, str, int, int, int]
 def _shared(run: TrafficRun, launch: Launch, address: int, nbytes: int) -> Held:
     """The shared variable at an address, or all of the block's shared memory."""
     loaded = launch.kernel.loaded
-    whole = ("", 0, int(loaded.dynamic_from + launch.shared_bytes))
-    name, low, high = next(((n, a, b) for n, a, b in loaded.shared if a <= address < b), whole)
+    end = int(loaded.dynamic_from + launch.shared_bytes)  # that of a dynamic array is not known before
+    name, low, high = next(((n, a, min(b, end)) for n, a, b in loaded.shared if a <= address < b), ("", 0, end))
     return "shared", plain_name(name), nbytes, low, high
+
+
+def _texture(run: TrafficRun, launch: Launch, address: int, nbytes: int) -> Held:
+    """The texture with an element at an address."""
+    loaded = launch.kernel.loaded
+    for name, arg in zip(loaded.param_names, launch.args, strict=True):
+        if isinstance(arg, SimTexture) and 0 <= address - address_of(arg.array) < arg.array.nbytes:
+            low = address_of(arg.array)
+            return "texture", name, nbytes, low, low + arg.array.nbytes
+    return "texture", "", nbytes, address, address
 
 
 def _array(run: TrafficRun, launch: Launch, address: int, nbytes: int) -> Held:

@@ -82,7 +82,8 @@ def count_settings(job: Job, axes: Sequence[Axis], within: Within) -> tuple[Sett
         if key not in counted:
             pick = replace(picks[id], knobs={**picks[id].knobs, **{n: v for n, v in own.items() if n in knobs}})
             with within(pick, place, len(points)):
-                counted[key] = _counted(job, pick, {**job.params, **{n: v for n, v in own.items() if n in params}})
+                found = _counted(job, pick, {**job.params, **{n: v for n, v in own.items() if n in params}})
+            counted[key] = replace(found, edited=bool(pick.edits))
         idle = tuple(name for name in chosen if name not in own)
         settings.append(replace(counted[key], idle=idle))
     if all(one.xray is None for one in settings):

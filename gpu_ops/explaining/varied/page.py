@@ -58,7 +58,7 @@ class Fetched:
 @dataclass(frozen=True, eq=False)
 class Setting:
     """The X-ray of one combination of values, or the reason why there is none, with the findings until then. `idle` are
-    the names of knobs that its variant does not have."""
+    the names of knobs that its variant does not have; `edited`: the kernel is the user's own."""
 
     xray: XRay | None = None
     reason: str = ""
@@ -66,6 +66,7 @@ class Setting:
     times: tuple[Time, ...] = ()
     fetched: Fetched | None = None
     idle: tuple[str, ...] = ()
+    edited: bool = False
 
 
 @dataclass
@@ -88,19 +89,21 @@ class _Content:
 
     def __init__(self, named: Callable[[str], str], most: int) -> None:
         self.texts, self.rows, self.files, self.pictures = _Pool(), _Pool(), _Pool(), _Pool()
-        self._named, self._most = named, most
+        self._own_names, self._most = named, most
+        self._named = named
 
     def text(self, text: str) -> int:
         return self.texts.place(str(printable(self._named(text))))
 
     def setting(self, one: Setting) -> dict[str, Any]:
+        self._named = self._own_names if one.edited else str
         findings = [f"{f.severity}: {f}" for f in one.xray.findings] if one.xray else one.findings
         about = {"reason": self.text(one.reason), "findings": [self.text(f) for f in findings], "idle": one.idle}
         if one.xray is None:
             return about
         x = one.xray
         return about | {
-            "idea": self.text(f"{x.title}: {x.idea}"),
+            "idea": self.text(f"{x.title}{', edited' if one.edited else ''}: {x.idea}"),
             "totals": self.rows.place(_row(x.totals)),
             "ideal": self.rows.place(_ideal(x.totals)),
             "sentences": [self.text(s.text) for s in explain(x)],

@@ -60,9 +60,10 @@ class BlockCode:
 
     @cached_property
     def watched(self) -> Callable[..., tuple[Any, ...]]:
-        """The same function; before it returns, it gives the last values of all its registers to the observer."""
+        """The same function; before it returns, it gives the first and last values of its registers to the observer."""
         made: dict[str, Any] = {}
-        text = self.text.replace("    return (", "    S.counters.observer.valued(locals())\n    return (")
+        text = self.text.replace(":\n", ":\n    before = dict(locals())\n", 1)
+        text = text.replace("    return (", "    S.counters.observer.valued(before, locals())\n    return (")
         exec(compile(text, "<watched block>", "exec"), self.space, made)
         return cast("Callable[..., tuple[Any, ...]]", made[f"b{self.block.number}"])
 

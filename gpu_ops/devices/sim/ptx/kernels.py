@@ -6,12 +6,12 @@ from __future__ import annotations
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
 from gpu_ops.devices.compiler import Compiled, Entry
-from gpu_ops.devices.kernel_source import base_name, header_files, read_source
+from gpu_ops.devices.kernel_source import base_name, code_of, header_files, included_headers, read_source
 from gpu_ops.devices.sim.block_run.statements import StatementEmitter, cut_at_lines
 from gpu_ops.devices.sim.ptx.emit import Code, Emitter
 from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
@@ -84,7 +84,8 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None, by_lin
     code = emitter(flat, blocks, addresses).code()
     code = replace(code, around=barriers_around(blocks, partial(_encloses, edits)))
     offsets = tuple(params[v.name] for v in flat.params)
-    names = _param_names(read_source(compiled.source, edits), name, len(offsets))
+    headers = included_headers(compiled.source, edits).values()
+    names = _param_names([read_source(compiled.source, edits), *headers], name, len(offsets))
     seconds = time.perf_counter() - start
     entry = replace(entry, resources={"shared_bytes": static_bytes})
     unit = _unit(blocks, {"global", "const", "local", "param"})
@@ -168,18 +169,25 @@ def _unit(blocks: list[Block], others: set[str]) -> int:
     return min([4, *sizes])
 
 
-def _param_names(text: str, kernel: str, count: int) -> tuple[str, ...]:
-    """The names of the kernel's parameters in the source; numbers if they cannot be found."""
-    match = re.search(rf"\b{re.escape(base_name(kernel))}\s*\(", text)
-    names: list[str] = []
-    if match:
-        depth, start = 1, match.end()
-        for place in range(match.end(), len(text)):
-            depth += {"(": 1, "<": 1, "[": 1, ")": -1, ">": -1, "]": -1}.get(text[place], 0)
-            if depth == 0 or (depth == 1 and text[place] == ","):
-                words = re.findall(r"[A-Za-z_]\w*", text[start:place])
-                names.append(words[-1] if words else "")
-                start = place + 1
-            if depth == 0:
-                break
-    return tuple(names) if len(names) == count else tuple(f"argument {n}" for n in range(1, count + 1))
+def _param_names(texts: Iterable[str], kernel: str, count: int) -> tuple[str, ...]:
+    """The names of the kernel's parameters in its source or in a header; numbers if they cannot be found."""
+    for code in map(code_of, texts):
+        for match in re.finditer(rf"\b{re.escape(base_name(kernel))}\s*\(", code):
+            names = _listed_names(code, match.end())
+            if len(names) == count:
+                return names
+    return tuple(f"argument {n}" for n in range(1, count + 1))
+
+
+def _listed_names(code: str, start: int) -> tuple[str, ...]:
+    """The last word of each parameter of a list without comments, from behind its parenthesis on."""
+    names, depth = list[str](), 1
+    for place in range(start, len(code)):
+        depth += {"(": 1, "<": 1, "[": 1, ")": -1, ">": -1, "]": -1}.get(code[place], 0)
+        if depth == 0 or (depth == 1 and code[place] == ","):
+            words = re.findall(r"[A-Za-z_]\w*", re.sub(r"\[[^]]*\]", "", code[start:place]))
+            names.append(words[-1] if words else "")
+            start = place + 1
+        if depth == 0:
+            break
+    return tuple(names)

@@ -12,7 +12,7 @@ from gpu_ops.devices.sim.memory import Table
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.sites import Site
 from gpu_ops.devices.sim.requests import Requests
-from gpu_ops.devices.sim.traffic.following import Touch
+from gpu_ops.devices.sim.traffic.following import Touch, fetch_of
 from gpu_ops.plan import Launch
 
 
@@ -35,7 +35,11 @@ class Accesses:
             where = lanes.active(address).astype(np.int64) + site.offset
             self.touches.append(Touch(space, site, lanes.flat, where))
 
-    def valued(self, variables: Mapping[str, Any]) -> None:
+    def fetched(self, lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> None:
+        """Keep a fetch."""
+        self.touches.append(fetch_of(lanes, site, address, nbytes, channels))
+
+    def valued(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         """Values do not matter."""
 
     def requested(self, made: Requests, site: Site, weight: float) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from gpu_ops.devices.sim.ptx.flow import results
 from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Operand, Reg, Vec
 from gpu_ops.devices.sim.ptx.sites import Site
 
-UNFOLLOWED = frozenset({"tex", "tld4", "suld", "wmma", "mma", "ldmatrix", "match", "call", "system"})
+UNFOLLOWED = frozenset({"tld4", "suld", "wmma", "mma", "ldmatrix", "match", "call", "system"})
 """Instructions whose results are not followed, though they may come from memory."""
 
 
@@ -27,12 +28,14 @@ ALL_BITS = (1 << 64) - 1
 
 
 class Touch(NamedTuple):
-    """An access by lanes at `at` of the flattened batch, at these addresses."""
+    """An access by lanes at `at` of the flattened batch, at these addresses. `channels` of a texture: registers beyond
+    them get constants."""
 
     space: str
     site: Site
     at: Array
     address: Array
+    channels: int = 0
 
 
 class Follower(ABC):
@@ -46,10 +49,11 @@ class Follower(ABC):
         self.layout: BatchLayout | None = None
         self._touches: list[Touch] = []
         self._shuffles: list[tuple[Array, Array]] = []
+        self._before: Mapping[str, Any] = {}
         self._values: Mapping[str, Any] = {}
         self._block: BlockCode | None = None
         self._lanes: Lanes | None = None
-        self._set_later: dict[int, dict[int, tuple[frozenset[str], frozenset[str]]]] = {}
+        self._set_in: dict[int, tuple[dict[int, int], dict[str, int], dict[str, int]]] = {}
 
     wants_values = False
     line: Instruction
@@ -59,14 +63,18 @@ class Follower(ABC):
 
     # Reported by the batch
 
-    def valued(self, variables: Mapping[str, Any]) -> None:
+    def valued(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         """Keep the values of registers until their block has run."""
-        self._values = variables
+        self._before, self._values = before, after
 
     def accessed(self, space: str, lanes: Lanes, site: Site, address: Array) -> None:
         """Keep an access until its block has run."""
         where = lanes.active(address).astype(np.int64) + site.offset
         self._touches.append(Touch(space, site, lanes.flat, where))
+
+    def fetched(self, lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> None:
+        """Keep a fetch until its block has run."""
+        self._touches.append(fetch_of(lanes, site, address, nbytes, channels))
 
     def shuffled(self, source: Array, lanes: Lanes) -> None:
         """Keep a shuffle until its block has run."""
@@ -79,7 +87,7 @@ class Follower(ABC):
             self._line(line, lanes.flat)
         self._touches.clear()
         self._shuffles.clear()
-        self._values = {}
+        self._before = self._values = {}
 
     def end_batch(self) -> None:
         """Forget the registers."""
@@ -103,6 +111,8 @@ class Follower(ABC):
                     self.store(touch, 0, touch.site.nbytes, np.zeros(len(touch.at), np.int64))
         elif kind == "cp" and {"shared", "global"} <= set(line.op) and line.op[1] == "async":
             self._copy()
+        elif kind == "tex":
+            self._fetch(line, at)
         elif kind == "shfl":
             self._shuffle(line, at)
         elif kind in ("setp", "set", *UNFOLLOWED):
@@ -116,8 +126,8 @@ class Follower(ABC):
 
     def _taken(self) -> list[Touch]:
         """The accesses of the next memory instruction: generic addresses can be in several spaces."""
-        first = self._touches[0].site if self._touches else None
-        count = next((n for n, t in enumerate(self._touches) if t.site is not first), len(self._touches))
+        first = self._touches[0].site.number if self._touches else None
+        count = next((n for n, t in enumerate(self._touches) if t.site.number != first), len(self._touches))
         taken, self._touches = self._touches[:count], self._touches[count:]
         return taken
 
@@ -125,10 +135,17 @@ class Follower(ABC):
         self._clear(line, at)
         targets = _parts(line.args[0])
         for touch in touches:
-            size = touch.site.nbytes // len(targets)
-            for place, target in enumerate(targets):
+            size = touch.site.nbytes // (touch.channels or len(targets))
+            for place, target in enumerate(targets[: touch.channels or None]):
                 self.target = target
                 self._set(target, touch.at, self.load(touch, place * size, size))
+
+    def _fetch(self, line: Instruction, at: Array) -> None:
+        """A fetch from a texture is reported where each lane gets one element as it is."""
+        touches = self._taken()
+        if not touches:
+            self.unfollowed.add("textures that interpolate or convert")
+        self._load(line, at, touches)
 
     def _store(self, line: Instruction, touches: list[Touch]) -> None:
         items = _parts(line.args[1])
@@ -201,27 +218,35 @@ class Follower(ABC):
             return operand.value & ALL_BITS
         if not isinstance(operand, Reg):
             return None
-        values = self._values.get(f"v{self._names.get(operand.name)}")
-        if values is None or values.dtype.kind not in "iubf" or operand.name in self._later(line)[after]:
+        at, first, last = self._set_at(line, operand.name)
+        if last < at + after:
+            held = self._values
+        elif first >= at and not after:
+            held = self._before
+        else:
+            return None  # a value in the middle
+        values = held.get(f"v{self._names.get(operand.name)}")
+        if values is None or values.dtype.kind not in "iubf":
             return None
         assert self._lanes is not None
         if values.dtype.kind in "if":
             values = values.view(f"u{values.dtype.itemsize}")
         return self._lanes.active(values) if values.size > 1 else int(values.reshape(-1)[0])
 
-    def _later(self, line: Instruction) -> tuple[frozenset[str], frozenset[str]]:
-        """The registers that a line of the block, or a later one, sets, and those that only a later one does: the last
-        values alone are known."""
+    def _set_at(self, line: Instruction, name: str) -> tuple[int, int, int]:
+        """The number of a line in the block, and those of the first and the last line that set a register."""
         assert self._block is not None
-        number = self._block.block.number
-        if number not in self._set_later:
-            seen: frozenset[str] = frozenset()
-            found = self._set_later[number] = {}
-            for one in reversed(self._block.block.lines):
-                own = {t.name for target in results(one) for t in _parts(target) if isinstance(t, Reg)}
-                found[id(one)] = seen | own, seen
-                seen |= own
-        return self._set_later[number][id(line)]
+        number, lines = self._block.block.number, self._block.block.lines
+        if number not in self._set_in:
+            places, first, last = {id(one): n for n, one in enumerate(lines)}, dict[str, int](), dict[str, int]()
+            for n, one in enumerate(lines):
+                own = [part.name for target in results(one) for part in _parts(target) if isinstance(part, Reg)]
+                for register in own:
+                    first.setdefault(register, n)
+                    last[register] = n
+            self._set_in[number] = places, first, last
+        places, first, last = self._set_in[number]
+        return places[id(line)], first.get(name, len(lines)), last.get(name, -1)
 
     # What the numbers mean
 
@@ -244,6 +269,13 @@ class Follower(ABC):
     @abstractmethod
     def packed(self, parts: list[Array], size: int) -> Array:
         """The number of a wide value of `size` bytes made of parts of equal size, the lowest first."""
+
+
+def fetch_of(lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> Touch:
+    """The access of a fetch from a texture, of the lanes that get an element."""
+    where = lanes.active(address)
+    got = where >= 0
+    return Touch("texture", replace(site, nbytes=nbytes * channels), lanes.flat[got], where[got], channels)
 
 
 def _parts(operand: Operand) -> tuple[Any, ...]:

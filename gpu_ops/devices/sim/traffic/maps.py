@@ -43,7 +43,7 @@ class TrafficMaps:
 
     wants_values = False
 
-    def valued(self, variables: Mapping[str, Any]) -> None:
+    def valued(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
         """Values do not matter."""
 
     def by_measure(self) -> dict[Measure, dict[tuple[Place, int], Array]]:
@@ -86,6 +86,11 @@ class TrafficMaps:
                 blocks = lanes.layout.first + lanes.flat // lanes.layout.width
                 _own(self.readers if site.verb == "reads" else self.writers, region, where, site.nbytes, blocks)
                 self.itemsizes[region.base] = region.itemsize
+
+    def fetched(self, lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> None:
+        """Follow copies."""
+        if self._copies is not None:
+            self._copies.fetched(lanes, site, address, nbytes, channels)
 
     def shuffled(self, source: Array, lanes: Lanes) -> None:
         """Follow copies."""
@@ -145,7 +150,7 @@ class Copies(Follower):
         return self._shared
 
     def load(self, touch: Touch, by: int, nbytes: int) -> Array:
-        if touch.space == "global":
+        if touch.space in ("global", "texture"):
             return touch.address + by
         if touch.space != "shared":
             return np.zeros(len(touch.at), np.int64)

@@ -20,14 +20,19 @@ class Observer(Protocol):
     def wants_values(self) -> bool:
         """Whether it receives the values of registers as well."""
 
-    def valued(self, variables: Mapping[str, Any]) -> None:
-        """A basic block has run: the last value of each register, by its variable in the generated function."""
+    def valued(self, before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
+        """A basic block has run: the first and the last value of each register, by its variable in the generated
+        function; those that it only sets have no first one."""
 
     def requested(self, made: Requests, site: Site, weight: float) -> None:
         """Requests of an access to global memory, as the machine code makes them."""
 
     def accessed(self, space: str, lanes: Lanes, site: Site, address: Array) -> None:
         """An access; `address` does not include the site's offset."""
+
+    def fetched(self, lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> None:
+        """A fetch from a texture: the address of the element that each lane gets, which has so many channels of so many
+        bytes; −1 for one outside, or a lane that does not fetch."""
 
     def shuffled(self, source: Array, lanes: Lanes) -> None:
         """A shuffle: the lane of the warp whose value each lane gets, in the lanes' frame."""

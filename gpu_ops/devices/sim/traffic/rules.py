@@ -153,6 +153,42 @@ def _dot(one: Operation) -> Form | None:
     return added(parts, 32)
 
 
+# Ranges
+
+
+def _limited(one: Operation) -> Form | None:
+    """min and max with constants: a value clamped to a few bytes has no others."""
+    constant = next((n for n in map(one.constant, range(2)) if n is not None), None)
+    if constant is None or one.op[-1][0] not in "us" or one.op[-1].endswith("x2") or len(one.op) > 2:
+        return None
+    (other,) = [one.integer(n) for n in range(2) if one.constant(n) is None] or [one.integer(0)]
+    low = high = _signed(constant, one)
+    if one.op[0] == "min":
+        is_positive = not one.signed or other.within(one.bits - SIGN)
+        low = 0 if is_positive else _limit(one, other, "max", -1)
+    else:
+        high = max(high, _limit(one, other, "min", (1 << one.bits) - 1))
+    if low < 0 or high < 0:
+        return None
+    return one.values.result(one.op, (one.integer(0), one.integer(1)), max(-(-high.bit_length() // 8), 1))
+
+
+def _limit(one: Operation, form: Form, kind: str, unknown: int) -> int:
+    """The constant that a value was compared with by min or max."""
+    origin = one.values.origins[min(form.terms)] if form.terms else None
+    if origin is not None and origin.key == (kind, one.op[-1]):
+        limits = [_signed(operand.constant, one) for operand in origin.operands if not operand.terms]
+        if limits and form == one.values.result(origin.key, origin.operands, origin.parts):
+            return limits[0]
+    return unknown
+
+
+def _signed(bits: int, one: Operation) -> int:
+    """The number that an operand's bits are."""
+    bits %= 1 << one.bits
+    return bits - (1 << one.bits) if one.signed and bits >> one.bits - SIGN else bits
+
+
 # Bits
 
 
@@ -298,6 +334,8 @@ RULES: dict[str, Callable[[Operation], Form | None]] = {
     "neg": _negative,
     "mul": _times,
     "mad": _times,
+    "min": _limited,
+    "max": _limited,
     "shl": _up,
     "shr": _down,
     "shf": _funnel,

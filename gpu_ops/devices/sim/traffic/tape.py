@@ -42,7 +42,7 @@ class Source(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """Values of `nbytes` bytes that threads (n,) of the block loaded from global memory, at addresses (n,)."""
+    """Values of `nbytes` bytes that threads (n,) of the block loaded from memory, at addresses (n,)."""
 
     site: Site
     threads: Array
@@ -108,7 +108,7 @@ class Tape(Follower):
     def load(self, touch: Touch, by: int, nbytes: int) -> Array:
         if by == 0:
             self.reads.append(touch)
-        if touch.space == "global":
+        if touch.space in ("global", "texture"):
             loaded = Loaded(touch.site, touch.at, touch.address + by, nbytes, self.line.op[-1] in ("s8", "s16"))
             return self._fresh(loaded, len(touch.at))
         if touch.space not in self._memory:
@@ -208,6 +208,17 @@ class Tape(Follower):
             entry, lane = self._entry(node)
             if isinstance(entry, Loaded):
                 yield Read(entry.site, int(entry.threads[lane]), int(entry.address[lane]), entry.nbytes)
+
+    def reached_from(self, address: int) -> Array:
+        """Whether each node is made of the byte of global memory at an address, (nodes,)."""
+        reached = np.zeros(self._next, np.bool_)
+        for start, entry in zip(self._starts, self._entries, strict=True):
+            if isinstance(entry, Loaded):
+                found = (entry.address <= address) & (address < entry.address + entry.nbytes)
+            else:
+                found = np.logical_or.reduce([reached[source.nodes] for source in entry.sources])
+            reached[start : start + len(found)] = found
+        return reached
 
     def form(self, nodes: list[int], values: Values, byte: Callable[[int], int]) -> Form:
         """The last one of nodes, which come with all those behind them, as a sum; `byte` is the variable of the byte at

@@ -11,6 +11,7 @@ from gpu_ops.devices.sim.counters import Counters
 from gpu_ops.devices.sim.findings import Findings, frame_places, say
 from gpu_ops.devices.sim.lanes import Array, Lanes
 from gpu_ops.devices.sim.ptx.sites import Site
+from gpu_ops.devices.sim.traffic.observer import Observer
 from gpu_ops.devices.sim.units.textures import IMAGES, SimTexture
 from gpu_ops.errors import KernelError
 
@@ -37,7 +38,11 @@ class ImageOperations:
         layer = None if layer is None else lanes.fill_inactive(layer)
 
         def read(image: SimTexture, part: Lanes) -> list[Array]:
-            return image.fetch(filled, layer) if component is None else image.gather(filled, layer, component)
+            if component is not None:
+                return image.gather(filled, layer, component)
+            if self.counters is not None and self.counters.observer is not None:
+                self._report_fetch(self.counters.observer, image, handle == image.pointer, lanes, site, filled, layer)
+            return image.fetch(filled, layer)
 
         parts = list(self._each_image(lanes, site, handle, read))
         for _, (first, *_) in parts:
@@ -49,6 +54,22 @@ class ImageOperations:
             np.asarray(np.select([where for where, _ in parts], [found[n].astype(dtype) for _, found in parts]))
             for n in range(4)
         ]
+
+    @staticmethod
+    def _report_fetch(
+        observer: Observer,
+        image: SimTexture,
+        own: Array,
+        lanes: Lanes,
+        site: Site,
+        where: list[Array],
+        layer: Array | None,
+    ) -> None:
+        """Report where the elements are that lanes get from their own texture."""
+        address = image.addresses(where, layer)
+        if address is not None:
+            channels = image.sampling.channels(image.array.shape)
+            observer.fetched(lanes, site, np.where(own, address, -1), image.array.dtype.itemsize, channels)
 
     def read_surface(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_ops.devices.images import Sampling
 from gpu_ops.devices.sim.lanes import Array
+from gpu_ops.devices.sim.memory import address_of
 from gpu_ops.errors import KernelError
 
 _HANDLES = itertools.count(1)
@@ -71,6 +72,18 @@ class SimTexture:
             total = _rounded(total) / _LARGEST
         return self._components(np.asarray(total).astype(np.float32))
 
+    def addresses(self, where: list[Array], layer: Array | None) -> Array | None:
+        """The address of the element that `fetch` gives as it is, −1 beyond an edge that reads as zero; None where it
+        interpolates or converts."""
+        narrow = self.array.dtype.kind == "i" and self.array.dtype.itemsize < 4 or self.array.dtype == np.float16
+        if self.sampling.linear or self.sampling.fraction or self.sampling.cube or narrow:
+            return None
+        indices, inside = self._indices([_whole(w) for w in self._axes(where, layer)])
+        cells = self._cells
+        number = np.ravel_multi_index((*np.broadcast_arrays(self._layer(layer), *indices),), cells.shape[:-1])
+        found = address_of(self.array) + number * (cells.shape[-1] * cells.dtype.itemsize)
+        return np.where(inside, found, -1) if self._empty_outside else found
+
     def gather(self, where: list[Array], layer: Array | None, component: int) -> list[Array]:
         """A component of the four elements around the coordinates: lower left, lower right, upper right, upper left,
         where rows count down."""
@@ -99,6 +112,17 @@ class SimTexture:
 
     def _at(self, layer: Array, places: list[Array]) -> Array:
         """Elements (…, channels) at integer coordinates; beyond an edge by the border."""
+        indices, inside = self._indices(places)
+        values = self._numbers(self._cells[(layer, *indices)])
+        within = np.broadcast_to(inside, values.shape[:-1])[..., None]
+        return np.where(within, values, 0) if self._empty_outside else values
+
+    @property
+    def _empty_outside(self) -> bool:
+        return self.sampling.border == "border" or (self.sampling.memory and len(self.extents) == 1)
+
+    def _indices(self, places: list[Array]) -> tuple[list[Array], Array]:
+        """The indices of the elements at integer coordinates, by the border, and which coordinates are inside."""
         inside: Any = np.True_
         indices = []
         for place, size in zip(places, self.extents, strict=True):
@@ -108,9 +132,7 @@ class SimTexture:
             elif self.sampling.border == "mirror":
                 place = np.where((place // size) % 2, size - 1 - place % size, place % size)
             indices.append(np.clip(place, 0, size - 1))
-        values = self._numbers(self._cells[(layer, *indices)])
-        empty = self.sampling.border == "border" or (self.sampling.memory and len(self.extents) == 1)
-        return np.where(np.broadcast_to(inside, values.shape[:-1])[..., None], values, 0) if empty else values
+        return indices, np.asarray(inside)
 
     def _numbers(self, values: Array) -> Array:
         """Elements as the kernel gets them: fractions of the largest integer, and halves as float32."""
