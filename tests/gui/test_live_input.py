@@ -198,6 +198,17 @@ def test_a_held_frame_is_verified_and_goes_on_where_it_was(window: MainWindow, q
     assert window.controller.queue.playing
 
 
+def test_frames_show_as_one_job_until_they_stop(window: MainWindow, qtbot: QtBot) -> None:
+    """A stack that plays at a low rate has no job between two frames."""
+    texts: list[str] = []
+    window.controller.busy_changed.connect(lambda _: texts.append(window.status.busy.text()))
+    begin(window, qtbot, 2)
+    assert set(texts) == {"showing frames"} and window.actions_by_id["cancel"].isEnabled()
+    window.controller.queue.jobs.clear()
+    window.controller.queue.playing = False
+    assert window.status.busy.text() == "" and not window.actions_by_id["cancel"].isEnabled()
+
+
 def test_stopping_closes_the_device_and_keeps_the_last_frame(window: MainWindow, qtbot: QtBot) -> None:
     begin(window, qtbot, 2)
     live(window).stop()
