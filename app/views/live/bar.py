@@ -69,7 +69,7 @@ class LiveBar(QWidget):
         self.figures.set_texts(*self._texts(live.shown_rate, live.rate, live.cost, live.dropped, held))
 
     def _texts(self, rate: float, of: float, cost: float, dropped: int, held: bool) -> tuple[str, ...]:
-        """All figures, then in ever fewer words: what is unverified is seen beside each picture as well."""
+        """All figures in three lengths, longest first; each picture says that it is unverified as well."""
         texts: tuple[list[str], ...] = ([], [], [])
 
         def say(text: str, shorter: str = "", shortest: str = "", **values: str) -> None:
