@@ -135,7 +135,7 @@ def test_a_video_that_lags_leaves_frames_out_but_not_the_last_one(
     monkeypatch.setattr(pictures, "time", SimpleNamespace(monotonic=lambda: now[0]))
     opened = pictures.Video(LiveSource("video", str(video), repeat=repeat))
     first = 8 - pictures.LATE
-    for lag, last, frames in ((7.5, first, first + 1), (2 * COUNT, COUNT - 1, COUNT - 1 - first)):
+    for lag, last, frames in ((7.5, first, first + 1), (0, first + 1, 1), (2 * COUNT, COUNT - 1, COUNT - 2 - first)):
         now[0] += lag / RATE
         read = opened.read()
         assert read is not None and (level(read[0]), read[1]) == (last, frames)
