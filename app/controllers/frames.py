@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import secrets
-import time
-from collections import deque
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Slot
 
+from app.controllers.live.frame_loop import FrameLoop
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
 from app.models.experiment.job_kind import FRAME, FRAMES, JobKind
@@ -22,15 +20,13 @@ from gpu_ops.types import Pick
 
 POLL_MS = 10
 """How often playback checks whether the next frame is due."""
-SPAN = 1.5
-"""Seconds over which the real rate is counted."""
 USUAL_RATE = 10
 NEARLY = 1e-6
 """A frame that is due within this share of the frame interval counts as due now, because clocks round."""
 PROJECTIONS = ("none", "max", "mean")
 
 
-class FrameController(QObject):
+class FrameController(FrameLoop):
     """The requested frame of the present stack, `frame` of `count` counted from 0, and the `projection` of all frames;
     both are those of the last request, else of the input.
 
@@ -38,23 +34,10 @@ class FrameController(QObject):
     `playing`, the next frame is the one that is due when the last one is on the screen with its results: frames that
     come too fast are skipped, and `real_rate` is the number of frames shown per second. Results are verified only for
     the frame where playback stops.
-
-    `changed`: any of these. `message(kind, sentence, details, subject)` and `succeeded(subject)` are as in
-    SessionController.
     """
 
-    changed = Signal()
-    message = Signal(str, str, str, str)
-    succeeded = Signal(str)
-
-    def __init__(
-        self,
-        controller: SessionController,
-        parent: QObject | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(parent)
-        self._controller, self._session, self._clock = controller, controller.session, clock
+    def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
+        super().__init__(controller, parent)
         self.count, self.frame, self.projection = 1, 0, "none"
         self.rate, self.loop = USUAL_RATE, True
         self._wanted: tuple[int, str] | None = None
@@ -62,7 +45,6 @@ class FrameController(QObject):
         self._parts: dict[int, Path] = {}
         self._began = 0.0
         self._first = 0
-        self._shown: deque[float] = deque()
         self._timer = QTimer(self, interval=POLL_MS, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self._tick)
         controller.frame_loaded.connect(self._take)
@@ -88,9 +70,7 @@ class FrameController(QObject):
     @property
     def real_rate(self) -> float:
         """Frames per second that were shown lately; 0 while nothing plays or too few were shown."""
-        if not self.playing or len(self._shown) < 2:
-            return 0.0
-        return (len(self._shown) - 1) / max(self._shown[-1] - self._shown[0], 1e-9)
+        return self._rate if self.playing else 0.0
 
     # User actions
 
@@ -117,14 +97,14 @@ class FrameController(QObject):
             self._begin_at(0 if self.frame == self.count - 1 else self.frame)
             self._shown.clear()
             self._timer.start()
-            self._controller.queue.playing = True
+            self._queue.playing = True
             self.changed.emit()
 
     def stop(self) -> None:
         """Stop playing; the frame being loaded is still shown, and the last results are verified."""
         if self._halt() and not self._job:
             self._controller.run_live()
-            self._controller.queue.rest()
+            self._queue.rest()
 
     @Slot()
     def _cancelled(self) -> None:
@@ -136,7 +116,7 @@ class FrameController(QObject):
         self._wanted, played = None, self.playing
         if played:
             self._timer.stop()
-            self._controller.queue.playing = False
+            self._queue.playing = False
             self.changed.emit()
         return played
 
@@ -158,7 +138,7 @@ class FrameController(QObject):
 
     def run_all(self, path: str) -> None:
         """Run the filter over all frames with `pick` and write its present output to an NPY or TIFF file."""
-        input, pick, engine = self._session.input, self.pick(), self._controller.queue.engine
+        input, pick, engine = self._session.input, self.pick(), self._queue.engine
         if input is None or pick is None:
             return
         self.stop()
@@ -166,7 +146,7 @@ class FrameController(QObject):
         params, output = dict(self._session.params), self._session.output.id
         request = FramesRequest(job, input, choice.filter, params, pick, output, path, token)
         self._parts[job] = request.part
-        self._controller.queue.submit(replace(FRAMES, subject=f"{FRAMES.subject}/{path}"), request)
+        self._queue.submit(replace(FRAMES, subject=f"{FRAMES.subject}/{path}"), request)
 
     # Loading
 
@@ -183,7 +163,7 @@ class FrameController(QObject):
 
     def _opening_another(self) -> bool:
         """Whether the user has opened another input that has not arrived yet."""
-        return any(kind.id == "load" for kind in self._controller.queue.jobs.values())
+        return any(kind.id == "load" for kind in self._queue.jobs.values())
 
     def _load(self) -> None:
         opened, wanted = self._controller.inputs.opened, self._wanted
@@ -193,11 +173,10 @@ class FrameController(QObject):
         frame, way = wanted
         options = {key: value for key, value in opened.options.items() if key not in ("frame", "project")}
         options |= {"frame": frame} if way == "none" else {"frame": frame, "project": way}
-        queue = self._controller.queue
-        request = LoadRequest(queue.engine.next_job(), opened.path, options)
+        request = LoadRequest(self._queue.engine.next_job(), opened.path, options)
         self._controller.loading, self._job, self._arrived = request, request.job, False
-        queue.stop_for_frame()
-        queue.submit(FRAME, request)
+        self._queue.stop_for_frame()
+        self._queue.submit(FRAME, request)
 
     def _present(self) -> tuple[int, str]:
         """The frame and the projection of the input."""
@@ -213,7 +192,7 @@ class FrameController(QObject):
         original = self._session.original
         if original is None or original.origin.get("path") != shared.origin["path"]:
             for segment in shared.segments:
-                self._controller.queue.engine.release(segment)
+                self._queue.engine.release(segment)
         elif original.origin.get("hash") != shared.origin["hash"] or original.facts.frames != shared.facts.frames:
             self._session.set_input(shared)
             text = self.tr("{name} was written by another program meanwhile; it was opened again.")
@@ -263,17 +242,14 @@ class FrameController(QObject):
         self._first, self._began = frame, self._clock()
 
     def _note_shown(self) -> None:
-        now = self._clock()
-        self._shown.append(now)
-        while now - self._shown[0] > SPAN:
-            self._shown.popleft()
+        self._count_shown()
         if self.playing:
             self.changed.emit()
 
     @Slot()
     def _tick(self) -> None:
         """Request the frame that is due, once the last one is shown."""
-        if self._job or not self._controller.queue.takes_frame:
+        if self._job or not self._queue.takes_frame:
             return
         due = self._first + int((self._clock() - self._began) * self.rate + NEARLY)
         frame = due if due < self.count else due % self.count if self.loop else self.count - 1

@@ -103,6 +103,8 @@ class RunQueue(QObject):
     @playing.setter
     def playing(self, on: bool) -> None:
         self._results.playing = on
+        if not self.jobs:
+            self.busy_changed.emit("")  # who shows what runs asks again
 
     @property
     def takes_frame(self) -> bool:

@@ -83,6 +83,13 @@ def activity(request: Request) -> str:
             return "cancelled a job"
 
 
+def is_of_frame(request: Request) -> bool:
+    """Whether a request reads a frame of live input, or runs one of many frames unverified."""
+    if isinstance(request, RunRequest):
+        return (request.protocol, request.checks) == ("none", "off")
+    return isinstance(request, LiveRequest) and request.do == "next"
+
+
 def segments_of_request(request: Request) -> Iterator[str]:
     """Names of the segments that a request refers to."""
     about = XRayRequest | CliffsRequest | BlockRequest | PredictionRequest | TrafficRequest | TimelinesRequest

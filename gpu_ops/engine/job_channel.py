@@ -33,6 +33,9 @@ from gpu_ops.types import Input
 
 HEARTBEAT = 0.5
 """Seconds between two heartbeats of a job without news; gpu_ops.progress explains which work sends them."""
+BRIEF = 0.1
+"""Seconds in which a job for one frame of many says nothing: its steps would be read by nobody, and each message takes
+four threads to their turn."""
 PARTS = 1000
 CHUNK = 1 << 26
 """Bytes to copy at a time."""
@@ -53,14 +56,15 @@ class JobChannel:
         self._reported_devices: dict[str, bool] = {}
         self._allocated: list[tuple[SharedArray, np.ndarray[Any, Any]]] = []
         self._last = Progress(0, "")
-        self._last_sent = 0.0
+        self._last_sent = self._quiet_until = 0.0
         self.job = 0
         self.cancelled_job = 0
         self.grants: SimpleQueue[SegmentGrant] = SimpleQueue()
 
-    def begin(self, job: int) -> None:
-        """Start the next job."""
+    def begin(self, job: int, of_frame: bool = False) -> None:
+        """Start the next job; one `of_frame` says nothing of its steps while it is BRIEF."""
         self.job, self._last, self._allocated = job, Progress(job, "beginning"), []
+        self._quiet_until = time.monotonic() + BRIEF if of_frame else 0.0
 
     def send(self, message: Answer | SegmentRequest) -> None:
         """Send a message. Raises OSError if the window is gone."""
@@ -75,7 +79,8 @@ class JobChannel:
     def progress(self, text: str, done: int = 0, total: int = 0) -> None:
         """Report the next step, and how much is done. Raises Cancelled."""
         self._last = Progress(self.job, text, done, total)
-        self.send(self._last)
+        if time.monotonic() >= self._quiet_until:
+            self.send(self._last)
         if self.cancelled_job == self.job:
             raise Cancelled
 

@@ -19,7 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from gpu_ops.devices import device_statuses
-from gpu_ops.engine.about import activity
+from gpu_ops.engine.about import activity, is_of_frame
 from gpu_ops.engine.ahead import Ahead
 from gpu_ops.engine.job_channel import JobChannel
 from gpu_ops.engine.jobs import work
@@ -133,7 +133,7 @@ def _read(connection: Connection, channel: JobChannel, jobs: SimpleQueue[Any], s
 
 def _do(channel: JobChannel, job: Job) -> None:
     """Do one job, ending with its Finished or Failed."""
-    channel.begin(job.job)
+    channel.begin(job.job, of_frame=is_of_frame(job))
 
     def do() -> None:
         _inject_fault(channel, job)

@@ -6,9 +6,10 @@ import gc
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -18,8 +19,10 @@ from test_engine import PATIENCE, SERIAL, Talk
 from gpu_ops import progress
 from gpu_ops.devices import open_device
 from gpu_ops.devices.cuda.current import FAULTS, LOST, as_error
-from gpu_ops.engine import server
+from gpu_ops.engine import job_channel, server
+from gpu_ops.engine.about import is_of_frame
 from gpu_ops.engine.job_channel import JobChannel
+from gpu_ops.engine.live.messages import LiveRequest
 from gpu_ops.engine.messages import Failed, Finished, Progress, Ready, RunRequest, RunUpdate, SaveRequest
 from gpu_ops.engine.segments import SegmentPool
 from gpu_ops.engine.shared import SharedInput
@@ -28,6 +31,7 @@ from gpu_ops.errors import DeviceError, DeviceLost, KernelFault
 from gpu_ops.filters import find_filter
 from gpu_ops.filters.mean import host, reference, serial
 from gpu_ops.io import load, sample, save
+from gpu_ops.io.live.source import LiveSource
 from gpu_ops.plan import Call, Plan
 from gpu_ops.progress import Cancelled, advance, finite, in_finite_call, listening, stage
 from gpu_ops.running import verify
@@ -410,3 +414,28 @@ def test_a_sign_of_life_never_repeats_what_newer_progress_has_overtaken() -> Non
         sent.append(channel._last)
     beating.join()
     assert [p.done for p in sent] == [3, 3]
+
+
+def test_a_job_of_one_frame_says_its_steps_only_when_it_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can be cancelled all the same."""
+    sent: list[Progress] = []
+    channel, now = JobChannel(SimpleNamespace(send=sent.append)), [100.0]  # type: ignore[arg-type]
+    monkeypatch.setattr(job_channel, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    for of_frame, said in ((False, ["reading", "computing"]), (True, ["computing"])):
+        channel.begin(4, of_frame)
+        channel.progress("reading")
+        now[0] += job_channel.BRIEF
+        channel.progress("computing")
+        assert [p.text for p in sent] == said
+        sent.clear()
+    channel.begin(5, of_frame=True)
+    channel.cancelled_job = 5
+    with pytest.raises(Cancelled):
+        channel.progress("reading")
+
+
+def test_what_runs_or_reads_one_frame_of_many_is_told_from_other_jobs() -> None:
+    run = RunRequest(1, 1, cast(Any, None), "mean2d", {}, (), "none", checks="off")
+    frame = LiveRequest(1, LiveSource("camera", "0"))
+    others = [replace(run, checks="sample"), replace(run, protocol="quick"), replace(frame, do="close")]
+    assert all(map(is_of_frame, (run, frame))) and not any(map(is_of_frame, others))

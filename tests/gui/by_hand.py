@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
+from live import pause
 from PySide6.QtCore import QPoint, QRect, Qt, QTimer
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -33,7 +34,7 @@ def soon(condition: Callable[[], bool]) -> None:
     """Wait until something lasting is so."""
     end = time.monotonic() + PATIENCE
     while not condition() and time.monotonic() < end:
-        QTest.qWait(5)
+        pause(5)
     assert condition()
 
 
@@ -81,7 +82,7 @@ def choose(combo: QWidget, entry: str) -> None:
     view.scrollTo(index)
     while view.isVisible():  # the first click is not taken where it comes so soon that it is half of a double click
         click(view.viewport(), view.visualRect(index).center())
-        QTest.qWait(QApplication.doubleClickInterval() // 4)
+        pause(QApplication.doubleClickInterval() // 4)
     assert combo.currentText().startswith(entry)
 
 

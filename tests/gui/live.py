@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from PySide6.QtTest import QTest
+from PySide6.QtCore import QEventLoop, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.base.worker import Engine
@@ -65,7 +65,10 @@ def settle(qtbot, controller: SessionController, do: Callable[[], object]) -> No
 
 
 def pause(ms: int = 30) -> None:
-    """Wait so long, and for what a change leads to."""
-    QTest.qWait(ms)
+    """Wait so long, and for what a change leads to. The other threads go on meanwhile: QTest.qWait would keep Python's
+    lock, and no answer of an engine would come."""
+    loop = QEventLoop()
+    QTimer.singleShot(ms, loop.quit)
+    loop.exec()
     for _ in range(ROUNDS):
         QApplication.processEvents()

@@ -167,8 +167,12 @@ def test_the_next_frame_is_asked_for_when_all_results_of_the_last_are_shown(wind
     results(window, 5)
     qtbot.waitUntil(lambda: engine(window).next.after == 4)
     assert shown(window) == 5 and live(window).dropped == 3 and window.display.mode != "auto", "the levels stay"
+    qtbot.waitUntil(lambda: "3 dropped" in window.live_bar.figures.text())
     text = window.live_bar.figures.text()
-    assert " of 25.0 frames per second, unverified" in text and " of 40.0 ms per frame" in text and "3 dropped" in text
+    assert " of 25.0 frames per second, unverified" in text and " of 40.0 ms per frame" in text
+    for width in (1200, 900):  # of the window, which begins with shorter words before it cuts any
+        window.resize(width, 800)
+        qtbot.waitUntil(lambda: window.live_bar.figures.shown_text().endswith("3 dropped"))
     assert len(window.controller.session.originals) == 1 and "segment0" in engine(window).released
 
 
@@ -196,6 +200,17 @@ def test_a_held_frame_is_verified_and_goes_on_where_it_was(window: MainWindow, q
     live(window).go_on()
     qtbot.waitUntil(lambda: engine(window).next.after == 2)
     assert window.controller.queue.playing
+
+
+def test_frames_show_as_one_job_until_they_stop(window: MainWindow, qtbot: QtBot) -> None:
+    """A stack that plays at a low rate has no job between two frames."""
+    texts: list[str] = []
+    window.controller.busy_changed.connect(lambda _: texts.append(window.status.busy.text()))
+    begin(window, qtbot, 2)
+    assert set(texts) == {"showing frames"} and window.actions_by_id["cancel"].isEnabled()
+    window.controller.queue.jobs.clear()
+    window.controller.queue.playing = False
+    assert window.status.busy.text() == "" and not window.actions_by_id["cancel"].isEnabled()
 
 
 def test_stopping_closes_the_device_and_keeps_the_last_frame(window: MainWindow, qtbot: QtBot) -> None:

@@ -49,6 +49,20 @@ def test_a_run_shows_its_text_part_and_seconds_and_nothing_moves(qtbot, line, mo
     assert _places(line) == before
 
 
+def test_frames_that_follow_one_another_are_one_job(qtbot, line) -> None:
+    """Each change of Cancel would cost its tool buttons memory that Qt never gives back."""
+    changes = []
+    line._cancel.changed.connect(lambda: changes.append(line._cancel.isEnabled()))
+    line._results.playing = True
+    for text in ("reading live input", "running", "") * 3:
+        line.show_busy(text)
+        assert line.busy.text() == "showing frames"
+    assert changes == [True] and not line._wait.isActive()
+    line._results.playing = False
+    line.show_busy("")
+    assert changes == [True, False] and line.busy.text() == ""
+
+
 def test_the_next_job_starts_at_nothing(qtbot, line) -> None:
     line.begin()
     line.show_busy("timing")

@@ -3,7 +3,6 @@ wrong."""
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import time
@@ -98,13 +97,6 @@ def wait_for(done: Callable[[], bool]) -> None:
         time.sleep(0.001)
 
 
-@pytest.fixture
-def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A video leaves no frame out, however much else this machine does."""
-    monkeypatch.setattr(pictures, "LATE", math.inf)
-
-
-@pytest.mark.usefixtures("unhurried")
 def test_a_video_gives_all_its_frames_to_who_is_fast_enough_and_then_ends(video: Path) -> None:
     live, seen, start = OneSource(), [], time.monotonic()
     source = LiveSource("video", str(video))
@@ -135,7 +127,22 @@ def test_frames_that_nobody_takes_are_left_out_and_counted(steps: Steps) -> None
     live.close()
 
 
-@pytest.mark.usefixtures("unhurried")
+@pytest.mark.parametrize("repeat", [False, True])
+def test_a_video_that_lags_leaves_frames_out_but_not_the_last_one(
+    video: Path, repeat: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr(pictures, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    opened = pictures.Video(LiveSource("video", str(video), repeat=repeat))
+    first = 8 - pictures.LATE
+    for lag, last, frames in ((7.5, first, first + 1), (0, first + 1, 1), (2 * COUNT, COUNT - 1, COUNT - 2 - first)):
+        now[0] += lag / RATE
+        read = opened.read()
+        assert read is not None and (level(read[0]), read[1]) == (last, frames)
+    assert (opened.read() is not None) == repeat
+    opened.close()
+
+
 def test_a_video_repeats_and_comes_in_colour(tmp_path: Path) -> None:
     path = tmp_path / "red.avi"
     writer = cv2.VideoWriter(str(path), cv2.VideoWriter.fourcc(*"MJPG"), 400, (16, 16))
@@ -149,7 +156,7 @@ def test_a_video_repeats_and_comes_in_colour(tmp_path: Path) -> None:
         assert read[0][..., 0].mean() > 200 and read[0][..., 2].mean() < 50
     opened.close()
     opened = pictures.Video(LiveSource("video", str(path)))
-    assert [opened.read() is None for _ in range(4)] == [False, False, False, True]
+    assert sum(count for _, count in iter(opened.read, None)) == 3
     opened.close()
 
 

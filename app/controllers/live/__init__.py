@@ -1,1 +1,1 @@
-"""Live input: its loop of frames."""
+"""Live input, and what loops of frames have in common."""

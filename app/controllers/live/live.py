@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import statistics
-import time
 from collections import deque
-from collections.abc import Callable
 from typing import Any, Literal
 
-from PySide6.QtCore import QObject, QRect, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, QRect, QTimer, Slot
 
+from app.controllers.live.frame_loop import FrameLoop
 from app.controllers.live.screen import grab
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
@@ -20,37 +19,23 @@ from gpu_ops.engine.shared import SharedArray, SharedInput
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.io.live.source import LiveSource
 
-SPAN = 1.5
-"""Seconds over which the rate of shown frames is counted."""
 FRAMES = 15
 """Frames whose median is the time of one."""
 State = Literal["off", "running", "held"]
 
 
-class LiveController(QObject):
+class LiveController(FrameLoop):
     """One `source` at a time, which is "off", "running" or "held".
 
     One frame is at work at a time: the next is requested once all its results are shown, and is the newest then, so
     that nothing waits in a line. `dropped` counts the frames of the source that were left out since it runs. Results
     are verified and timed once the frames are held: the present one is an ordinary input then, and the device is read
     no more until they go on. What has the machine for itself, such as Measure, holds them; another input stops them.
-
-    `changed`: any of these, or the figures of the frames. `message` and `succeeded` are as in SessionController.
     """
 
-    changed = Signal()
-    message = Signal(str, str, str, str)
-    succeeded = Signal(str)
-
-    def __init__(
-        self,
-        controller: SessionController,
-        parent: QObject | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        super().__init__(parent)
-        self._controller, self._session, self._queue = controller, controller.session, controller.queue
-        self._engine, self._clock = controller.queue.engine, clock
+    def __init__(self, controller: SessionController, parent: QObject | None = None) -> None:
+        super().__init__(controller, parent)
+        self._engine = controller.queue.engine
         self.source = LiveSource("camera", "0")
         self.region = QRect()
         self.state: State = "off"
@@ -71,7 +56,7 @@ class LiveController(QObject):
         self.rate = self._asked = self._waited = 0.0
         self._arrived = self._counted = self._played = False
         self._costs: deque[float] = deque(maxlen=FRAMES)
-        self._shown: deque[float] = deque()
+        self._shown.clear()
 
     @property
     def cost(self) -> float:
@@ -82,9 +67,7 @@ class LiveController(QObject):
     @property
     def shown_rate(self) -> float:
         """Frames per second that were shown lately; 0 unless it runs and some were."""
-        if self.state != "running" or len(self._shown) < 2:
-            return 0.0
-        return (len(self._shown) - 1) / max(self._shown[-1] - self._shown[0], 1e-9)
+        return self._rate if self.state == "running" else 0.0
 
     # User actions
 
@@ -268,9 +251,6 @@ class LiveController(QObject):
         """All results of a frame are on the screen."""
         if self._number < 0 or self._counted:
             return
-        self._counted, now = True, self._clock()
-        self._costs.append(max(now - self._asked - self._waited, 0.0))
-        self._shown.append(now)
-        while now - self._shown[0] > SPAN:
-            self._shown.popleft()
+        self._counted = True
+        self._costs.append(max(self._count_shown() - self._asked - self._waited, 0.0))
         self.changed.emit()

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Slot
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from app.base.numbers import count, shown
+from app.base.paced import Paced
 from app.controllers.live.live import LiveController
 from app.views.boxes import in_column
 from app.views.folding import Folding
@@ -28,9 +29,8 @@ class LiveBar(QWidget):
         tip = self.tr("Close the source; the last frame stays (Esc)")
         self.stop = self._button("live.stop", self.tr("Stop"), tip, live.stop)
         self.source = named(ElidedLabel("", self._row), "live.source", title=self.tr("The source"))
-        self.figures = named(QLabel(self._row), "live.figures", title=self.tr("Frames"))
-        self.figures.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
-        self.figures.setToolTip(
+        self.figures = named(ElidedLabel("", self._row), "live.figures", title=self.tr("Frames"))
+        self.setToolTip(  # that of the figures is their whole text where it is cut
             self.tr(
                 "The frames shown of those that the source sends; the time from the request of a frame until all its "
                 "results are shown, the median of the last 15, against the time between two frames; and how many "
@@ -44,9 +44,9 @@ class LiveBar(QWidget):
         self._row.one.addWidget(self.source, 1)
         self.source.setMinimumWidth(12 * unit)
         self._row.two.addWidget(self.figures, 1)
-        self._row.wanted = self.fontMetrics().horizontalAdvance(self._text(120, 120, 0.1, 99999, False))
+        self._row.wanted = self.fontMetrics().horizontalAdvance(self._texts(120, 120, 0.1, 99999, False)[0])
         in_column(self._row, on=self)
-        live.changed.connect(self.refresh)
+        live.changed.connect(Paced(self.refresh, lambda: live.state == "running", self).ask)
         self.refresh()
 
     def _button(self, name: str, text: str, tip: str, do: Callable[[], None]) -> QPushButton:
@@ -66,20 +66,33 @@ class LiveBar(QWidget):
         held = live.state == "held"
         self.hold.setText(self.tr("Go on") if held else self.tr("Hold"))
         self.source.setText(live.source.name)
-        self.figures.setText(self._text(live.shown_rate, live.rate, live.cost, live.dropped, held))
+        self.figures.set_texts(*self._texts(live.shown_rate, live.rate, live.cost, live.dropped, held))
 
-    def _text(self, rate: float, of: float, cost: float, dropped: int, held: bool) -> str:
-        parts = [self.tr("held")] if held else []
-        if not held and not cost:
-            parts.append(self.tr("waiting for the first frame"))
+    def _texts(self, rate: float, of: float, cost: float, dropped: int, held: bool) -> tuple[str, ...]:
+        """All figures in three lengths, longest first; each picture says that it is unverified as well."""
+        texts: tuple[list[str], ...] = ([], [], [])
+
+        def say(text: str, shorter: str = "", shortest: str = "", **values: str) -> None:
+            for parts, words in zip(texts, (text, shorter or text, shortest or text), strict=True):
+                parts.append(words.format(**values))
+
+        if held:
+            say(self.tr("held"))
+        elif not cost:
+            say(self.tr("waiting for the first frame"))
         if rate and of:
-            text = self.tr("{rate} of {of} frames per second, unverified")
-            parts.append(text.format(rate=shown(rate, "f", 1), of=shown(of, "f", 1)))
+            long, shorter = (
+                self.tr("{rate} of {of} frames per second, unverified"),
+                self.tr("{rate} of {of} frames per second"),
+            )
+            say(long, shorter, self.tr("{rate} of {of} per second"), rate=shown(rate, "f", 1), of=shown(of, "f", 1))
         if cost and of:
-            text = self.tr("{cost} of {budget} ms per frame")
-            if cost > 1 / of:
-                text = self.tr("{cost} of {budget} ms per frame: too slow")
-            parts.append(text.format(cost=shown(1000 * cost, "f", 1), budget=shown(1000 / of, "f", 1)))
+            fast, slow = (
+                self.tr("{cost} of {budget} ms per frame"),
+                self.tr("{cost} of {budget} ms per frame: too slow"),
+            )
+            times = {"cost": shown(1000 * cost, "f", 1), "budget": shown(1000 / of, "f", 1)}
+            say(slow if cost > 1 / of else fast, shortest=self.tr("{cost} of {budget} ms"), **times)
         if cost:
-            parts.append(self.tr("{count} dropped").format(count=count(dropped)))
-        return " · ".join(parts)
+            say(self.tr("{count} dropped"), count=count(dropped))
+        return tuple(" · ".join(parts) for parts in texts)

@@ -63,10 +63,12 @@ class StatusLine(QObject):
 
     @Slot(str)
     def show_busy(self, text: str) -> None:
-        """Show what runs; "" for nothing."""
-        self.busy.setText(text)
-        self._cancel.setEnabled(bool(text))
-        if not text:
+        """Show what runs; "" for nothing. What runs for each of many frames would only flicker, and each change of an
+        action costs its tool buttons memory that Qt never gives back."""
+        playing = self._results.playing
+        self.busy.setText(self.tr("showing frames") if playing else text)
+        self._cancel.setEnabled(playing or bool(text))
+        if playing or not text:
             self._wait.stop()
             self._tick.stop()
             self.elapsed.clear()

@@ -17,7 +17,7 @@ USUAL_RATE = 30.0
 """Frames per second of a video whose file names no possible rate."""
 FASTEST = 1000.0
 LATE = 3
-"""Frames that a video may lag behind its times; further ones are left out undecoded."""
+"""Frames that a video may lag behind its times; further ones are left out, but never the last one."""
 KEPT = 8
 """Frames at most that a driver keeps while nobody reads."""
 AT_ONCE = 0.004
@@ -140,24 +140,31 @@ class Video(_Pictures):
 
     def read(self) -> tuple[Array, int] | None:
         wait = self._start + self._place / self.rate - time.monotonic()
-        skipped = 0
         if wait > 0:
             time.sleep(wait)
-        while -wait * self.rate > LATE and self._capture.grab():
-            skipped, wait = skipped + 1, wait + 1 / self.rate
-        came, picture = self._capture.read()
-        if not came and self._decoded and self._source.repeat:
+        picture, frames = self._next(), 1
+        while picture is not None and -wait * self.rate > LATE:
+            newer = self._capture.read()[1]
+            if newer is None:
+                break
+            picture, frames, wait = newer, frames + 1, wait + 1 / self.rate
+        if picture is None:
+            return None
+        self._place += frames
+        return self._pixels(picture), frames
+
+    def _next(self) -> Array | None:
+        """The next picture of OpenCV, of a video that repeats after its last one the first; None at the end."""
+        picture: Array | None = self._capture.read()[1]
+        if picture is None and self._decoded and self._source.repeat:
             self._open()
-            came, picture = self._capture.read()
-        if not came and not self._decoded:
+            picture = self._capture.read()[1]
+        if picture is None and not self._decoded:
             raise InputError(
                 f"{self._name} has no picture that OpenCV can decode; play it elsewhere, or save it again."
             )
-        if not came:
-            return None
         self._decoded = True
-        self._place += skipped + 1
-        return self._pixels(picture), skipped + 1
+        return picture
 
     def resume(self) -> None:
         self._start = time.monotonic() - self._place / self.rate
