@@ -17,6 +17,10 @@ Array = np.ndarray[Any, Any]
 SIDE = 256
 """The maximum number of pixels of a picture along an axis."""
 VERDICTS = {None: "not verified", True: "right", False: "WRONG"}
+SPECTRAL = ("spectrum", "pyramid")
+"""The kinds of output with values over frequencies."""
+LEAST = 1e-6
+"""The smallest magnitude that is drawn of them, relative to the largest: −120 dB."""
 MOST_ROWS = 200
 """The maximum number of table rows."""
 
@@ -90,6 +94,26 @@ def drawn(array: Array, rank: int) -> str:
     if array.dtype.kind == "c" or array.size < 2 or rank not in (1, 2):
         return ""
     return _image(array) if rank == 2 else _curve(array.reshape(len(array), -1)[:, 0])
+
+
+def drawn_output(array: Array, form: Any, output: Any) -> str:
+    """A picture of an Output whose array has this Form, as `drawn`. Spectra and pyramids are in decibels below their
+    largest magnitude, with frequency zero in the middle."""
+    values = form.channels_last(array)
+    return drawn(in_decibels(values, form, output.unit) if output.kind in SPECTRAL else values, form.rank)
+
+
+def in_decibels(values: Array, form: Any, unit: str) -> Array:
+    """A spectrum or pyramid with its channels last, in decibels below its largest magnitude, at least −120, with
+    frequency zero in the middle. One whose unit is dB keeps its values."""
+    axes = [axis for axis in form.axes if axis.name != "channel"]
+    shifted = np.fft.fftshift(values, [k for k, axis in enumerate(axes) if axis.period])
+    if unit == "dB":
+        return shifted
+    magnitudes = np.abs(shifted)
+    finite = magnitudes[np.isfinite(magnitudes)]
+    peak = float(finite.max()) if finite.any() else 1.0
+    return np.asarray(20 * np.log10(np.maximum(magnitudes / peak, LEAST)))
 
 
 def _extent(array: Array) -> str:

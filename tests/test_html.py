@@ -13,7 +13,8 @@ import pytest
 from PIL import Image
 
 import gpu_ops as ks
-from gpu_ops.html import MOST_ROWS, page, table
+from gpu_ops.html import MOST_ROWS, drawn_output, in_decibels, page, table
+from gpu_ops.output_kinds import Axis, Form
 from gpu_ops.types import Experiment, Facts, Input, Run
 
 EVIL = "<script>alert(1)</script>\x1b[2J & co."
@@ -72,6 +73,16 @@ def test_a_signal_is_a_line_with_its_rate() -> None:
     (line,) = parsed(ecg).iter("polyline")
     places = [tuple(map(float, pair.split(","))) for pair in str(line.get("points")).split()]
     assert len(places) <= 512 and all(0 <= y <= 64 for _, y in places)
+
+
+def test_a_spectrum_is_in_decibels_with_zero_in_the_middle() -> None:
+    form = Form((4,), "complex64", (Axis("frequency", "Hz", period=4.0),))
+    values = np.array([100.0, 10.0j, 0.0, np.nan])
+    assert np.array_equal(in_decibels(values, form, ""), [-120.0, np.nan, 0.0, -20.0], equal_nan=True)
+    assert in_decibels(np.array([0.0, -3.0, -90.0, -6.0]), form, "dB").tolist() == [-90.0, -6.0, 0.0, -3.0]
+    picture = next(o for o in ks.find_filter("fft2d").outputs if o.id == "spectrum")
+    plain = replace(form, shape=(4, 4), axes=form.axes * 2)
+    assert drawn_output(np.eye(4, dtype=np.complex64), plain, picture).startswith("<img")
 
 
 def test_texts_from_outside_are_escaped() -> None:

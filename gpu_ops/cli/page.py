@@ -24,7 +24,7 @@ from gpu_ops.explaining.prediction.recorded import recorded_seconds
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import as_dict, xray
 from gpu_ops.filters import FILTERS
-from gpu_ops.html import drawn
+from gpu_ops.html import drawn, drawn_output
 from gpu_ops.io.steps.apply import title_of
 from gpu_ops.params import check_values
 from gpu_ops.report.about import about_rows
@@ -154,12 +154,11 @@ def _pictures(filter: Filter, input: Input, runs: Sequence[Run]) -> list[Picture
     rank = input.meta.of_kind.rank
     found = [drawn_picture(drawn(input.array, rank), "Input", f"{input.name}, {input.array.dtype.name}")]
     for run in runs:
-        for id, array in run.outputs.items():
-            form = run.forms[id]
-            html = drawn(form.channels_last(array), form.rank)
+        for output in (o for o in filter.outputs if o.id in run.outputs):
+            html = drawn_output(run.outputs[output.id], run.forms[output.id], output)
             if html and run.ok is not False:
                 name = filter.variant(run.pick.variant).title
-                found.append(drawn_picture(html, name, f"{id} on {run.pick.device}"))
+                found.append(drawn_picture(html, name, f"{output.id} on {run.pick.device}"))
     return found[:MOST_PICTURES]
 
 

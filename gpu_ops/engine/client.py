@@ -204,7 +204,7 @@ class EngineClient:
         """Seconds until the next deadline, or None."""
         due = [self._start_by] if self._child and not self._ready else []
         if self._job:
-            due += [self._job.last_word + self._job.patience(self._deadline)]
+            due += [self._job.next_look(self._deadline)]
             due += [] if self._job.cancel_by is None else [self._job.cancel_by]
         return max(min(due) - time.monotonic(), 0.0) if due else None
 
@@ -217,7 +217,7 @@ class EngineClient:
             self._end_child()
             self._finish(Finished(self._job.request.job, cancelled=True))
             self._spawn()
-        elif self._job and now >= self._job.last_word + self._job.patience(self._deadline):
+        elif self._job and self._job.is_stuck(self._deadline, self.pid):
             self._end_child()
             self._fail_job(f"said nothing for {self._job.patience(self._deadline):g} s and was stopped")
             self._spawn()
@@ -254,10 +254,10 @@ class EngineClient:
         elif self._job is None:
             pass
         elif isinstance(message, SegmentRequest):
-            self._job.note_life()
+            self._job.note_life(child.pid)
             child.send(self._grant(self._job, message))
         elif message.job == self._job.request.job:
-            self._job.note_life()
+            self._job.note_life(child.pid)
             self._on_message(self._job, message)
 
     def _on_ready(self, ready: Ready) -> None:

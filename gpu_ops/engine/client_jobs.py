@@ -12,6 +12,10 @@ from gpu_ops.engine.about import activity
 from gpu_ops.engine.edits import SILENCE, has_edits
 from gpu_ops.engine.messages import Answer, CancelRequest, Failed, Finished, Request
 from gpu_ops.engine.segments import SegmentPool
+from gpu_ops.processes import cpu_seconds, has_worked
+
+AGAIN = 0.5
+"""Seconds between two looks."""
 
 
 @dataclass
@@ -27,10 +31,12 @@ class ClientJob:
     sent: int = 0
     last_word: float = 0.0
     cancel_by: float | None = None
+    cpu_then: float | None = None
 
-    def note_life(self) -> None:
-        """The engine has said something about it."""
+    def note_life(self, pid: int | None) -> None:
+        """The engine, process `pid`, has said something about it."""
         self.at_work, self.last_word = True, time.monotonic()
+        self.cpu_then = cpu_seconds(pid) if pid is not None and has_edits(self.request) else None
 
     def release(self, pool: SegmentPool) -> None:
         """Release the segments that its answers are in."""
@@ -40,6 +46,17 @@ class ClientJob:
     def patience(self, deadline: float) -> float:
         """The seconds that the engine may be silent at work on it. An edited kernel is the likely reason if it is."""
         return min(deadline, SILENCE) if has_edits(self.request) else deadline
+
+    def next_look(self, deadline: float) -> float:
+        """When to look whether the engine has been silent for too long."""
+        end = self.last_word + self.patience(deadline)
+        return max(end, time.monotonic() + AGAIN) if end < time.monotonic() else end
+
+    def is_stuck(self, deadline: float, pid: int | None) -> bool:
+        """Whether the engine, process `pid`, has been silent for too long. At work on an edited kernel it has the
+        seconds for itself, as the kernel has: those that other programs take on a loaded machine do not count."""
+        elapsed, seconds = time.monotonic() - self.last_word, self.patience(deadline)
+        return elapsed >= seconds if pid is None else has_worked(pid, self.cpu_then, elapsed, seconds)
 
 
 class EarlyAnswers:

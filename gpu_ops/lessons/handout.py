@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from gpu_ops.counters import COUNTERS, counter_name
 from gpu_ops.explaining.page import printable
-from gpu_ops.html import drawn
+from gpu_ops.html import drawn, drawn_output
 from gpu_ops.io import SAMPLES
 from gpu_ops.lessons.checking import ray_of
 from gpu_ops.lessons.experiments import filter_of, input_of
@@ -68,24 +69,34 @@ def _pictures(setup: Setup) -> Iterator[dict[str, Any]]:
 
     input, filter = input_of(setup), filter_of(setup)
     entry = next(one for one in SAMPLES if one.id == setup.sample)
-    size = " × ".join(map(str, input.meta.of_kind.spatial(input.array.shape)))
+    name = entry.title.partition(",")[0]  # without the size of the sample: the scene may have another one
+    size = input.meta.of_kind.size_text(input.array.shape, " × ")
     steps = f", after {'; '.join(setup.steps)}" if setup.steps else ""
-    yield {"title": f"Input: {entry.title}, {size}{steps}", "html": Markup(drawn(input.array, input.meta.of_kind.rank))}  # noqa: S704 - our own
+    picture = _image(drawn(input.array, input.meta.of_kind.rank))
+    yield {"title": f"Input: {name}, {size}{steps}", "html": Markup(picture)}  # noqa: S704 - numbers and base64 only
     params = check_values(filter.params, setup.params, filter.id)
     picks = [Pick(v.id, "cpu") for v in filter.variants if v.device == "cpu"][:1]
     runs = list(run_experiment(Experiment(filter.id, input, params, tuple(picks), protocol="none"))) if picks else []
-    for id, array in runs[-1].outputs.items() if runs else ():
-        form = runs[-1].forms[id]
-        picture = drawn(form.channels_last(array), form.rank)
+    for output in (o for o in filter.outputs if runs and o.id in runs[-1].outputs):
+        picture = drawn_output(runs[-1].outputs[output.id], runs[-1].forms[output.id], output)
         if picture:
-            yield {"title": f"Result: {filter.title}, {id}, by {picks[0].variant} on the CPU", "html": Markup(picture)}  # noqa: S704 - it holds numbers and base64 only
+            title = f"Result: {filter.title}, {output.id}, by {picks[0].variant} on the CPU"
+            yield {"title": title, "html": Markup(_image(picture))}  # noqa: S704 - it holds numbers and base64 only
+
+
+def _image(html: str) -> str:
+    """A picture as an image: Qt, which writes PDF files, draws no SVG elements in a page."""
+    if not html.startswith("<svg"):
+        return html
+    file = html.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1).encode()
+    return f'<img src="data:image/svg+xml;base64,{base64.b64encode(file).decode()}"/>'
 
 
 def _counted(setup: Setup) -> str:
     """What the counts of a scene belong to: the same part of the input as in the window's X-ray."""
     whole = input_of(setup)
     spans = part_spans(whole)
-    return cut_note(whole, spans) if spans else "simulated on the whole input"
+    return cut_note(whole, spans).replace(" x ", " × ") if spans else "simulated on the whole input"
 
 
 def _counts(setup: Setup) -> list[list[str]]:

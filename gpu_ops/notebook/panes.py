@@ -12,11 +12,10 @@ import numpy as np
 
 from gpu_ops.engine.shared import SharedResult
 from gpu_ops.errors import signed
+from gpu_ops.html import SPECTRAL, in_decibels
 from gpu_ops.notebook.pictures import WHOLE, Array, Ends, Window, curve_png, image_png
 from gpu_ops.output_kinds import OUTPUT_KINDS, Form, ViewKind, subtracted
 
-LEAST = 1e-6
-"""The smallest magnitude of a spectrum or pyramid that is shown, relative to the largest: −120 dB."""
 SHAPE = 0.45
 """The height of a curve's picture as a share of its width."""
 MOST_ROWS = 24
@@ -61,11 +60,8 @@ class Shown:
         """The values that are drawn: (H, W), (H, W, 3 or 4) or (N, C). Spectra and pyramids are in decibels below their
         largest magnitude, with frequency zero in the middle."""
         values = self.form.channels_last(self.array)
-        if self.kind in ("spectrum", "pyramid"):
-            axes = [axis for axis in self.form.axes if axis.name != "channel"]
-            values = np.fft.fftshift(np.abs(values), [k for k, axis in enumerate(axes) if axis.period])
-            peak = float(np.nanmax(values)) or 1.0
-            values = 20 * np.log10(np.maximum(values / peak, LEAST))
+        if self.kind in SPECTRAL:
+            values = in_decibels(values, self.form, self.unit)
         if self.drawn == "curve":
             return values.reshape(len(values), -1)
         if values.ndim == 3 and values.shape[2] not in (3, 4):
@@ -79,7 +75,7 @@ class Shown:
             most = max(map(abs, Ends.of(self.plane)))
             low = 0.0 if self.key == DIFFERENCE and self.drawn == "picture" else -most
             return Ends(low, most).apart()
-        if self.ends is not None and self.drawn != "text" and self.kind not in ("spectrum", "pyramid"):
+        if self.ends is not None and self.drawn != "text" and self.kind not in SPECTRAL:
             return self.ends
         found = Ends.of(self.plane)
         return Ends(min(found.low, 0.0), found.high).apart() if self.kind == "bars" else found
@@ -138,7 +134,7 @@ class Shown:
         words = [self.text or OUTPUT_KINDS[self.kind].summarise(self.array, self.form, self.unit)]
         if self.text == SAME:
             return SAME
-        if self.kind in ("spectrum", "pyramid") and self.drawn != "text":
+        if self.kind in SPECTRAL and self.unit != "dB" and self.drawn != "text":
             words.append("drawn in dB below the largest")
         if self.drawn == "picture" and self.kind == "image":
             low, high = map(signed, self.scale)
@@ -148,7 +144,7 @@ class Shown:
     def _marks(self) -> list[str]:
         """The numbers at the ends of a curve's axes: top, bottom, left, right."""
         axis = next(a for a in self.form.axes if a.name != "channel")
-        unit = "dB" if self.kind in ("spectrum", "pyramid") else self.unit
+        unit = "dB" if self.kind in SPECTRAL else self.unit
         first, last = (axis.labels[0], axis.labels[-1]) if axis.labels else self._reach(axis)
         high, low = (f"{signed(v)} {unit}".strip() for v in (self.scale.high, self.scale.low))
         return [high, low, first, last]

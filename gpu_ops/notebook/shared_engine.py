@@ -10,7 +10,6 @@ from gpu_ops.engine.about import segments_of_answer
 from gpu_ops.engine.client import EngineClient
 from gpu_ops.engine.messages import Answer, Failed, Finished, Ready, Request
 from gpu_ops.engine.segments import SegmentPool
-from gpu_ops.processes import check_guard
 
 Listener = Callable[[Answer], None]
 
@@ -74,12 +73,10 @@ _shared: SharedEngine | None = None
 
 
 def acquire(user: Listener) -> SharedEngine:
-    """The engine of this process, started where there is none. Each `acquire` needs a `release`.
-    Raises KernelscopeError in a script that its process would run again."""
+    """The engine of this process, started where there is none. Each `acquire` needs a `release`."""
     global _shared
     with _lock:
         if _shared is None:
-            check_guard("view()")
             _shared = SharedEngine()
         _shared.join(user)
         return _shared

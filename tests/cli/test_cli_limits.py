@@ -67,7 +67,7 @@ def test_an_endless_kernel_under_the_xray_ends_with_its_line(
     kernel.write_text(SPINS)
     code, out, err = _call(capsys, *XRAY, kernel, "--deadline", 9)
     assert code == 3
-    assert "error: mine.cu:7: not ended: the kernel turns in line 7" in out
+    assert "error: mine.cu:7: not ended: the kernel loops in line 7" in out
     events = err.splitlines()
     assert len(events) == 2
     assert events[0].endswith("it may take 9 s (--deadline) and 2048 MiB more memory (--memory).")
@@ -82,7 +82,7 @@ def test_an_endless_kernel_held_to_the_contract_ends_with_its_first_case(
     code, out, err = _call(capsys, *RUN, kernel, "--deadline", 9)
     assert code == 3
     assert "0 of 1 cases right" in out and "more did not run" in out
-    assert "mine.cu:7: the kernel, which turns in line 7 (an endless loop?), took more than 9 s" in out
+    assert "mine.cu:7: the kernel, which loops in line 7 (an endless loop?), took more than 9 s" in out
     assert len(err.splitlines()) == 1 and "case 1 of" in err
 
 

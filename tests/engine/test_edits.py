@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import resource
+import time
 
 import pytest
 
@@ -11,6 +13,7 @@ from gpu_ops.engine.client_jobs import ClientJob
 from gpu_ops.engine.edits import SILENCE, has_edits, limits_of_edits
 from gpu_ops.engine.messages import DoctorRequest
 from gpu_ops.errors import LimitReached
+from gpu_ops.processes import STARVED
 from gpu_ops.progress import advance, is_limited
 from gpu_ops.types import Pick
 
@@ -54,3 +57,15 @@ def test_the_window_waits_less_for_an_edited_kernel() -> None:
             assert has_edits(request) is expected
             assert ClientJob(request, ()).patience(60.0) == (SILENCE if expected else 60.0)  # type: ignore[arg-type]
     assert ClientJob(requests[True][0], ()).patience(0.5) == 0.5  # type: ignore[arg-type]
+
+
+def test_a_loaded_machine_is_no_silence() -> None:
+    """An engine at work on an edited kernel that had no processor may be silent for longer, but not for ever."""
+    edited, shipped = (ClientJob(Request(pick=pick), ()) for pick in (EDITED, SHIPPED))  # type: ignore[arg-type]
+    for job in (edited, shipped):
+        job.note_life(os.getpid())
+    time.sleep(0.06)  # this process, which stands for the engine, does not work
+    assert shipped.is_stuck(0.05, os.getpid()) and not edited.is_stuck(0.05, os.getpid())
+    assert edited.next_look(0.05) > time.monotonic()
+    time.sleep(STARVED * 0.05)
+    assert edited.is_stuck(0.05, os.getpid())

@@ -22,7 +22,7 @@ from app.models.results.results import Contract, Results
 from app.models.settings import Settings
 from app.models.xray.drafts import Draft, Drafts
 from app.models.xray.template import template
-from app.views.timing.row_text import verdict
+from app.views.timing.row_text import failure_text, verdict
 from app.views.window.session_link import view_of
 from gpu_ops import FILTERS, ParamError, find_filter, from_array
 from gpu_ops.devices.kernel_source import read_source
@@ -192,7 +192,11 @@ def test_the_time_of_an_edited_kernel_counts_once_its_contract_is_checked(qtbot)
     other = replace(row, edits="ffff")
     results.set_contract(other, Contract(False, "3 of 90 cases right"))
     results.put(other, slot=slot)
-    assert results.entry(slot).ok is False and "3 of 90 cases right" in results.entry(slot).row.notes
+    entry = results.entry(slot)
+    assert entry.ok is False and entry.fault == "the contract is not met: 3 of 90 cases right"
+    assert failure_text(entry) == "Wrong: the contract is not met: 3 of 90 cases right."
+    results.put(replace(other, ok=False, error_max=1.0), slot=slot)
+    assert failure_text(results.entry(slot)) == "Wrong result: not timed."
 
 
 # The window

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from fake_engine import FakeEngine, make
 from live import live_window, real_engine
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QCursor, QTextCursor
-from PySide6.QtWidgets import QAbstractButton, QApplication, QListWidget, QTabBar, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QListWidget, QStyle, QTabBar, QWidget
 from pytestqt.qtbot import QtBot
 from result_rows import show_rows
 from simulated_rows import simulated
@@ -23,6 +23,7 @@ from app.models.results.results import Results
 from app.models.settings import Settings
 from app.shell.window import Script
 from app.views.explained import ExplainedBrowser
+from app.views.sentence_list import SentenceList
 from app.views.start.panel import QUESTIONS
 from app.views.start.starting import HintLine
 from app.views.timing.ladder import TimingLadder
@@ -91,6 +92,23 @@ def test_every_question_has_its_page() -> None:
     lessons = {lesson.id: lesson for lesson in shipped_lessons()}
     for text, lesson, page in QUESTIONS:
         assert text.endswith("?") and lessons[lesson].pages[page - 1].setup is not None
+
+
+def test_a_sentence_of_a_list_is_never_cut(qtbot: QtBot) -> None:
+    """The height of an item is that of its lines in the width in which they are drawn, at every width of the list."""
+    around = QWidget()
+    qtbot.addWidget(around)
+    shown = SentenceList(3, around)
+    around.show()
+    shown.addItem("Why is a histogram of a flat image slow?")
+    metrics, margin = shown.fontMetrics(), shown.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1
+    for width in range(160, 320):
+        shown.resize(width, 200)
+        shown.doItemsLayout()
+        item = shown.visualItemRect(shown.item(0))
+        room = QRect(0, 0, item.width() - 2 * margin, 1000)
+        lines = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, shown.item(0).text())
+        assert item.height() >= lines.height() and item.right() < shown.viewport().width(), width
 
 
 def test_the_page_has_all_lessons_and_names(window: MainWindow) -> None:

@@ -17,6 +17,7 @@ from PIL import Image
 from gpu_ops import FILTERS, ParamError, from_array
 from gpu_ops.cli import main
 from gpu_ops.devices.kernel_source import read_source
+from gpu_ops.errors import LimitReached
 from gpu_ops.explaining.prediction.counting import count_launches
 from gpu_ops.explaining.prediction.gpus import find_gpu
 from gpu_ops.explaining.prediction.model import predict
@@ -197,3 +198,15 @@ def test_a_kernel_that_stops_is_a_reason_with_its_findings(qapp: object, tmp_pat
     assert opened.shown("reason") == "" and opened.shown("findings") == "none"
     opened.move("variant", "naive")
     assert "trap" in opened.shown("reason") and "out of bounds" in opened.shown("findings")
+
+
+def test_traffic_that_takes_too_long_leaves_the_counts(
+    qapp: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def record(*about: object) -> None:
+        raise LimitReached("6 s", "", "The edited kernel of naive")
+
+    monkeypatch.setattr(making, "record_traffic", record)
+    opened = Page(write(tmp_path / "a.html", job(), {}))
+    assert opened.shown("reason") == "The traffic was not recorded: The edited kernel of naive took more than 6 s."
+    opened.move("variant", "scan")

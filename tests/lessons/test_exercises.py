@@ -198,6 +198,7 @@ def test_the_page_of_a_class_has_the_unit_of_its_limits_and_measured_shares(
     assert 512 < counted <= 700 and f">{counted}<" in shown and f" {counted} " in text
     assert "one launch on 4,096 float32 values" in shown and "global_load_sectors &lt;= 700" in shown
     assert "72% (a GPU)" in shown and "not measured" in shown
+    assert "handed in" not in shown and "handed in" not in text, "nobody has handed in a verdict"
     assert "the template is unchanged; write the kernel between its braces" in shown
     capsys.readouterr()
     assert main(["exercise", "submit", str(folder), str(folder / "template.cu"), "--student", "Eve"]) == 3

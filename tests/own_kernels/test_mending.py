@@ -143,7 +143,7 @@ def test_xray_of_a_filter_and_of_a_kernel_that_stops_say_it_too(
 
 def test_a_kernel_that_stops_is_answered_with_advice() -> None:
     error = KernelError("mine.cu:4: the kernel took more than 6 s.")
-    place = ("k", "mine.cu", 4, (), 1, (0, 0, 0), (0, 0, 0), "the kernel turns in line 4")
+    place = ("k", "mine.cu", 4, (), 1, (0, 0, 0), (0, 0, 0), "the kernel loops in line 4")
     error.findings = (Finding("out of bounds", "error", *place), Finding("not ended", "error", *place))
     answer = broken(error)
     assert answer["broken"].startswith("mine.cu:4: the kernel took more than 6 s. Let every round change what")

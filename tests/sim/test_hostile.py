@@ -53,7 +53,7 @@ def test_what_does_not_end_is_stopped_at_the_line_where_it_turns(kernel: str, mo
     assert limit.reached
     found = [f for f in caught.value.findings if f.kind == "not ended"]
     first, _, last = (
-        found[0].detail.removeprefix("the kernel turns in line").strip("s ").partition(" and")[0].partition(" to ")
+        found[0].detail.removeprefix("the kernel loops in line").strip("s ").partition(" and")[0].partition(" to ")
     )
     assert len(found) == 1 and int(first) <= _line(kernel) <= int(last or first)
     assert found[0].block == (0, 0, 0)
@@ -70,7 +70,7 @@ extern "C" __global__ void k(int* out) {
 """
     session = SimDevice("sm_75", Options(budget=20_000)).session({FILE: source, "tests/waits.cuh": header})
     step = Launch(session.kernel(FILE, "k"), (1, 1, 1), (32, 1, 1), (session.upload(np.zeros(33, np.int32)),))
-    with pytest.raises(LimitReached, match="kernel.cu:2: the kernel, which turns in line 4 of waits.cuh, called"):
+    with pytest.raises(LimitReached, match="kernel.cu:2: the kernel, which loops in line 4 of waits.cuh, called"):
         session.execute(Plan((step,), {}))
 
 

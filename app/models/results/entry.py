@@ -96,6 +96,15 @@ class Entry:
         return False if self.row.faulty else self.row.ok
 
     @property
+    def fault(self) -> str:
+        """Why a result that agrees with the reference is wrong all the same, such as memory that was written outside
+        the arrays, or a contract that is not met: the last note. "" where the values are wrong."""
+        row = self.row
+        if row is None or row.ok is not False or row.error_max is None or row.tolerance is None or not row.notes:
+            return ""
+        return row.notes[-1] if row.error_max <= row.tolerance else ""
+
+    @property
     def failure(self) -> str:
         """Why there is no result; empty where there is one, or none yet."""
         return self.row.failure if self.row else ""

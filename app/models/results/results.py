@@ -170,8 +170,10 @@ class Results(QObject):
         contract = self.contract(row)
         if row.ok is not True or (contract is not None and contract.right):
             return row
-        notes = row.notes if contract is None else (*row.notes, contract.text)
-        return replace(row, ok=None if contract is None else False, notes=notes, stages={})
+        if contract is None:
+            return replace(row, ok=None, stages={})
+        note = QCoreApplication.translate("Results", "the contract is not met: {cases}").format(cases=contract.text)
+        return replace(row, ok=False, notes=(*row.notes, note), stages={})
 
     def set_recorded(self, rows: Iterable[tuple[Row, str]], titles: Mapping[str, str]) -> None:
         """Put these rows, each with its machine, after the session's own; they replace earlier recorded rows."""

@@ -28,7 +28,7 @@ def verdict(results: Results, slot: RowSlot, shown: Subject | None, present: Sub
     if not is_current or entry is None or entry.ok is None:
         edited = is_current and entry is not None and entry.row is not None and entry.row.edits
         return "unverified", QCoreApplication.translate("Pictures", "not checked yet") if edited else ""
-    return ("fresh" if entry.ok else "wrong"), ""
+    return ("fresh", "") if entry.ok else ("wrong", entry.fault)
 
 
 def of_now(results: Results, shown: Subject | None, present: Subject) -> Subject:

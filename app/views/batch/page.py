@@ -48,6 +48,9 @@ class BatchPage(QWidget):
         self.settings = sentence_label("batchSettings", inner)
         self.form = BatchForm(batch.session, batch.remembered, choose, inner)
         self.reason = sentence_label("batchReason", inner)
+        policy = self.reason.sizePolicy()
+        policy.setRetainSizeWhenHidden(True)  # the buttons below stay where they are
+        self.reason.setSizePolicy(policy)
         self.progress = named(QProgressBar(inner), "batchProgress", self.tr("Files that are done"))
         self.state = sentence_label("batchState", inner, selectable=True)
         self.where = sentence_label("batchWhere", inner, selectable=True)

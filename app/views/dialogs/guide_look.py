@@ -8,6 +8,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import (
     QBrush,
     QFont,
+    QFontMetricsF,
     QImage,
     QPalette,
     QTextBlock,
@@ -19,6 +20,8 @@ from PySide6.QtGui import (
     QTextFragment,
     QTextFrame,
     QTextFrameFormat,
+    QTextList,
+    QTextListFormat,
     QTextTable,
 )
 
@@ -27,6 +30,8 @@ from app.models.guide import anchors
 
 HEADINGS = {1: 1.6, 2: 1.3, 3: 1.12}
 """The font size of headings, relative to the text."""
+INDENT = 4
+"""The indentation of lists, in letters: as much as two digits and a point need."""
 LINE_HEIGHT = 115.0
 """Per cent of the height of the letters."""
 
@@ -49,10 +54,14 @@ def heading_block(document: QTextDocument, anchor: str) -> QTextBlock:
 def style_document(document: QTextDocument, palette: QPalette, font: QFont) -> None:
     """Give headings, links, code and tables their look; undo does not include it."""
     document.setUndoRedoEnabled(False)
+    document.setIndentWidth(INDENT * QFontMetricsF(font).averageCharWidth())
     whole = QTextCursor(document)
     whole.beginEditBlock()  # otherwise everything is laid out after every change
     for block in blocks(document):
         _dress_block(document, block, palette, font)
+    for items in dict.fromkeys(block.textList() for block in blocks(document)):
+        if items is not None:
+            _dress_list(items)
     for table in _tables(document.rootFrame()):
         _dress_table(table, palette)
     whole.endEditBlock()
@@ -85,6 +94,14 @@ def _dress_block(document: QTextDocument, block: QTextBlock, palette: QPalette, 
         cursor.setPosition(fragment.position())
         cursor.setPosition(fragment.position() + fragment.length(), QTextCursor.MoveMode.KeepAnchor)
         cursor.mergeCharFormat(look)
+
+
+def _dress_list(items: QTextList) -> None:
+    """Qt draws a rim for `*` and a disc for `-`; both are bullets."""
+    shape = items.format()
+    if shape.style() == QTextListFormat.Style.ListCircle and shape.indent() == 1:
+        shape.setStyle(QTextListFormat.Style.ListDisc)
+        items.setFormat(shape)
 
 
 def _in_code(block: QTextBlock) -> bool:

@@ -57,8 +57,9 @@ class RemotePage(QWidget):
         self.about = sentence_label("remoteAbout", self)
         self.about.setText(
             self.tr(
-                "Its GPUs then appear in the list of GPUs. Inputs are sent once; of results comes what a pane shows, "
-                "and their values while nothing else runs. Kernelscope of the same version must be installed there."
+                "Its GPUs then appear under GPU in the Experiment panel. An input is sent once. What a pane shows of "
+                "a result comes first; all of its values follow while nothing else runs. Kernelscope of the same "
+                "version must be installed there."
             )
         )
         self._list = QVBoxLayout()

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDialog, QDialogButtonBox, QGridLayout, QLineEdit,
 
 from app.base.numbers import shown
 from app.base.theme import colours_of
+from app.models.experiment.shown import edited_title
 from app.models.xray.varied import combinations, parse_over, varying_of
 from app.views.boxes import in_column
 from app.views.experiment.form import label_text
@@ -36,7 +37,7 @@ class RunningReportDialog(QDialog):
         self.setWindowModality(Qt.WindowModality.WindowModal)
         self._filter, self._picks = filter, picks
         self.rows: dict[str, tuple[TickBox, QLineEdit]] = {}
-        titles = ", ".join(filter.variant(pick.variant).title for pick in picks)
+        titles = ", ".join(self._title(pick) for pick in picks)
         self.about, self.state = (sentence_label(f"runningReport{name}", self) for name in ("About", "State"))
         text = self.tr(
             "One HTML file, which needs no network: its sliders change what is ticked here, and the counters, the "
@@ -56,6 +57,10 @@ class RunningReportDialog(QDialog):
         self.buttons.rejected.connect(self.reject)
         self._arrange(params)
         self._show()
+
+    def _title(self, pick: Pick) -> str:
+        title = self._filter.variant(pick.variant).title
+        return edited_title(title) if pick.edits else title
 
     def _arrange(self, params: Mapping[str, Any]) -> None:
         unit = self.fontMetrics().averageCharWidth()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, Slot
-from PySide6.QtWidgets import QFrame, QListWidget, QListWidgetItem, QPushButton, QStackedWidget, QWidget
+from PySide6.QtCore import QSize, Slot
+from PySide6.QtWidgets import QFrame, QListWidgetItem, QPushButton, QStackedWidget, QWidget
 
 from app.controllers.lessons import LessonController
 from app.models.lesson import progress_text, verdict
@@ -15,6 +15,7 @@ from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 from app.views.lessons.question_form import QuestionForm
 from app.views.scrolled import Scrolled
+from app.views.sentence_list import SentenceList
 from gpu_ops.errors import KernelscopeError
 from gpu_ops.lessons.lesson import Page
 
@@ -30,10 +31,8 @@ class LessonPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("lessonPanel")
         self.controller, self._state, self._choose = controller, controller.state, choose
-        self.list = named(QListWidget(self), "lesson.list", self.tr("Lessons"))
-        self.list.setWordWrap(True)
-        self.list.setSpacing(self.fontMetrics().averageCharWidth() // 2)
-        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        gap = self.fontMetrics().averageCharWidth() // 2
+        self.list = named(SentenceList(gap, self), "lesson.list", self.tr("Lessons"))
         self.open_button = self._button("lesson.open", self.tr("&Open a lesson…"), self.tr("Read a lesson of your own"))
         self.refusal = sentence_label("lesson.refusal", self, selectable=True)
         self.title = sentence_label("lesson.title", self)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QCoreApplication, QSize, Signal, Slot
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QLabel, QListWidget, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import boxes
@@ -17,6 +17,7 @@ from app.views.boxes import in_column
 from app.views.flow import FlowLayout
 from app.views.labels import named
 from app.views.parts import TickBox
+from app.views.sentence_list import SentenceList
 from gpu_ops import SAMPLES
 from gpu_ops.lessons.reading import shipped_lessons
 
@@ -83,12 +84,8 @@ class StartPanel(QWidget):
         self._flow.addWidget(button)
         return button
 
-    def _list(self, name: str, title: str) -> QListWidget:
-        found = named(QListWidget(self), name, title)
-        found.setWordWrap(True)
-        found.setSpacing(self.fontMetrics().averageCharWidth() // 3)
-        found.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        return found
+    def _list(self, name: str, title: str) -> SentenceList:
+        return named(SentenceList(self.fontMetrics().averageCharWidth() // 3, self), name, title)
 
     def _heading(self, text: str, of: QWidget) -> QLabel:
         label = QLabel(text, self)

@@ -108,7 +108,7 @@ def failure_text(entry: Entry) -> str:
     if entry.simulated:
         return _uncounted(entry)
     if entry.ok is False:
-        return translate("Rows", "Wrong result: not timed.")
+        return _fault(entry) or translate("Rows", "Wrong result: not timed.")
     if entry.row and entry.row.edits and entry.ok is None:
         return translate(
             "Rows", "Its time counts once its contract is checked: press Check contract in the X-ray panel."
@@ -122,7 +122,14 @@ def _uncounted(entry: Entry) -> str:
     """Why a simulated row has no bar."""
     if entry.findings and entry.ok is False:
         return str(entry.findings[0]["text"])
-    return translate("Rows", "Wrong result: work not compared.") if entry.ok is False else ""
+    if entry.ok is not False:
+        return ""
+    return _fault(entry) or translate("Rows", "Wrong result: counts not compared.")
+
+
+def _fault(entry: Entry) -> str:
+    """What is wrong with a result whose values are right, as a sentence."""
+    return translate("Rows", "Wrong: {fault}").format(fault=entry.fault.rstrip(".") + ".") if entry.fault else ""
 
 
 def speedup_heading(results: Results) -> str:

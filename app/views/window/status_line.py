@@ -11,11 +11,14 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QSizePolicy, QStatusBar, QTo
 from app.base.numbers import shown
 from app.models.results.results import Results
 from app.views.labels import named
+from app.views.parts import ElidedLabel
 from gpu_ops.devices.status import DeviceStatus
 
 PATIENCE_MS = 300
 """Shorter runs show no progress bar, which would only flicker."""
 TICK_MS = 500
+LEAST = 24
+"""The letters of what runs that always have room."""
 SECONDS_FROM = 1
 """The run time from which on the elapsed seconds are shown."""
 
@@ -27,10 +30,12 @@ class StatusLine(QObject):
         super().__init__(bar)
         self._results, self._cancel = results, cancel
         self._engine = self.tr("engine starting")
-        self.busy = named(QLabel(bar), "busy")
+        self.busy = named(ElidedLabel("", bar), "busy")
+        # It takes what the others leave: a long text must not squeeze the hint beside it.
+        self.busy.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.busy.setMinimumWidth(bar.fontMetrics().averageCharWidth() * LEAST)
         self.state = named(QLabel(bar), "engineState")
-        for label in (self.busy, self.state):  # contains names of files and devices
-            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.state.setTextFormat(Qt.TextFormat.PlainText)  # it contains names of devices
         self.elapsed = named(QLabel(bar), "elapsed")
         self.elapsed.setMinimumWidth(bar.fontMetrics().horizontalAdvance(shown(99999) + " s"))
         self.progress = named(QProgressBar(bar), title=self.tr("Something is running"))

@@ -167,6 +167,7 @@ class CodePage(QWidget):
             texts = [self.model.code.tr(column.title), *(row.cells[place] for row in self.model.code.rows)]
             longest = max(texts, key=len)
             width = metrics.horizontalAdvance(_apart(column, longest)) + PADDING * letter
+            width = max(width, self.table.horizontalHeader().sectionSizeHint(place))
             self.table.setColumnWidth(place, width + len(MARK) * letter * (place == len(self.model.code.columns) - 1))
         self.table.horizontalHeader().setStretchLastSection(True)
         self.table.verticalHeader().setDefaultSectionSize(metrics.lineSpacing() + 2)

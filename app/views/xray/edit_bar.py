@@ -9,7 +9,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
 
 from app.base.theme import colours_of, inked
-from app.views.boxes import in_column, in_row
+from app.views.boxes import in_column
+from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
 
 
@@ -38,7 +39,12 @@ class EditBar(QWidget):
         self.menu = QMenu(self.more)
         self.actions_by_id = {id: self._action(id, text) for id, text in self._entries()}
         self.more.setMenu(self.menu)
-        in_column(in_row(self.run, self.check, self.save, self.more, 1), self.about, on=self)
+        buttons = QWidget(self)
+        flow = FlowLayout(buttons, self.fontMetrics().averageCharWidth())  # they are as wide as the panel at first
+        flow.setContentsMargins(0, 0, 0, 0)
+        for button in (self.run, self.check, self.save, self.more):
+            flow.addWidget(button)
+        in_column(buttons, self.about, on=self)
 
     def _entries(self) -> tuple[tuple[str, str], ...]:
         return (

@@ -141,7 +141,7 @@ class KernelEditing(QObject):
         able["remove"] = controller.contract.has_result(draft)
         failure, role = self._failure(draft), "" if contract is None else "ok" if contract.right else "error"
         text = self._about(draft, contract)
-        if failure:
+        if failure and (contract is None or contract.text not in failure):
             text += "\n" + self.tr("Run: {failure}").format(failure=failure)
         self._bar.show_state(text, "error" if failure else role, able)
 

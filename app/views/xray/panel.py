@@ -71,8 +71,7 @@ class XRayPanel(Squeezed):
         tip = self.tr("Edit the text of this kernel; pressed again, it shows the shipped kernel")
         self.edit = named(QPushButton(self.tr("Edit"), self), "xray.edit", tip=tip)
         checkable(self.edit)
-        self.title = sentence_label("xray.title", self)
-        self.state = sentence_label("xray.state", self)
+        self.title, self.state = (sentence_label(f"xray.{name}", self) for name in ("title", "state"))
         self.files = SourceTabs(self)
         self.source = self.files.source
         self.code, self.edit_bar = CodeTabs(self), EditBar(self)
@@ -109,7 +108,7 @@ class XRayPanel(Squeezed):
         row = self._folding(in_column(self.title, self.state, 1), self.again)
         row.two.setAlignment(self.again, Qt.AlignmentFlag.AlignTop)
         row.wanted = TITLE * gap
-        beside = self._folding(counted, self.counters, wider=1)
+        self._counted = self._folding(counted, self.counters, wider=1)
         self.splitter = named(QSplitter(Qt.Orientation.Vertical, self), "xray.splitter")
         self.splitter.setChildrenCollapsible(False)
         self.texts = named(QStackedWidget(self), "xray.texts")
@@ -118,7 +117,7 @@ class XRayPanel(Squeezed):
         for part, share in zip((self.texts, self.tabs), SHARES, strict=True):
             self.splitter.addWidget(part)
             self.splitter.setStretchFactor(self.splitter.indexOf(part), share)
-        in_column(above, row, self.edit_bar, beside, (self.splitter, 1), on=self, margins=gap)
+        in_column(above, row, self.edit_bar, self._counted, (self.splitter, 1), on=self, margins=gap)
 
     def _folding(self, one: QLayout | QWidget, two: QWidget, wider: int = 0) -> Folding:
         """Two parts next to each other, or below each other in a narrow panel."""
@@ -240,8 +239,8 @@ class XRayPanel(Squeezed):
         content = self._controller.content
         # First, because a text that is laid out while hidden is not scrolled to its top.
         self.texts.setVisible(content is not None or self._controller.editing)
-        for widget in (self.tabs, self.counters, self.title):
-            widget.setVisible(content is not None)
+        self.tabs.setVisible(content is not None)
+        self._counted.setVisible(content is not None)
         self.edit.setEnabled(bool(self._controller.variant))
         if content is not self._shown:
             self._shown, self._kernels = content, views(content)
@@ -270,15 +269,16 @@ class XRayPanel(Squeezed):
         }
         state, colours = self._controller.state, colours_of(self.palette())
         stale = self._shown is not None and state != "shown"
-        text = self.tr("{state} The content below belongs to an earlier setting.") if stale else "{state}"
-        if stale and self._controller.other_text:
-            text = self.tr("{state} The counts below belong to an earlier text.")
+        setting = self.tr("{state} The content below belongs to an earlier setting.")
+        edit = self.tr("{state} The counts below belong to an earlier text.")
         if self._controller.editing and any(problem.column for problem in self._controller.problems):
             texts["failed"] = self.tr("It does not compile; see the list below the text.")
-        self.state.setText(text.format(state=texts[state]) if texts[state] else "")
-        self.state.setVisible(bool(texts[state]))
-        ink = colours.error.colour if state == "failed" else colours.muted
-        self.state.setPalette(inked(self.state.palette(), ink))
+        text = "{state}" if not stale else edit if self._controller.other_text else setting
+        self.state.setText(text.format(state=texts[state]))
+        self.state.setVisible(shown := bool(texts[state]))
+        # In place of the title: a text that is typed would move up and down with each pause.
+        self.title.setVisible(self._shown is not None and not (shown and self._controller.editing))
+        self.state.setPalette(inked(self.palette(), colours.error.colour if state == "failed" else colours.muted))
         self.again.setEnabled(state in ("shown", "stopped", "failed"))
         self.again.setVisible(not self._controller.editing or state == "stopped")  # each pause simulates it again
 

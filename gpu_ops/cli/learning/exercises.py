@@ -37,7 +37,9 @@ from gpu_ops.version import __version__
 
 ORDER = ("right", "wrong", "failed")
 UNCHANGED = "the template is unchanged; write the kernel between its braces, save the file, and check that file"
-NOT_MEASURED = "not measured"
+NOT_MEASURED, NO_VERDICT, NO_FILE = "not measured", "no verdict", "–"
+MISSING = (NOT_MEASURED, NO_VERDICT, NO_FILE)
+"""What a cell says that has no value."""
 
 
 def add_exercise(commands: Any) -> None:
@@ -108,7 +110,7 @@ def _check(args: argparse.Namespace) -> int:
             file.write(_page(exercise, rows).encode())
     wrong = sum(row["status"] != "right" for row in rows)
     if not quiet:
-        print(_about(exercise))
+        print(_about(exercise, rows))
         print(align(_table(rows), frozenset(range(2, 2 + len(COMPARED)))))
         print(f"{len(rows) - wrong} of {len(rows)} right ({plain(exercise.title, 120)})")
     return WRONG if wrong else FINE
@@ -200,8 +202,8 @@ def _rows(
 def _handed_in(one: Submission | None, verdict: Verdict) -> str:
     """How the verdict that a student has sent compares with the one here."""
     if one is None:
-        return "–"
-    return (differs(one.claimed, verdict) or "agrees") if one.claimed else "no verdict"
+        return NO_FILE
+    return (differs(one.claimed, verdict) or "agrees") if one.claimed else NO_VERDICT
 
 
 def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -212,28 +214,36 @@ def _place(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     """The heading and a line for each row."""
-    lines = [["student", "verdict", *(counter_name(id) for id in COMPARED), "of the roof", "handed in"]]
+    more = _known(rows)
+    lines = [["student", "verdict", *(counter_name(id) for id in COMPARED), *(more[name] for name in more)]]
     for row in rows:
         numbers = [_number(row["counters"].get(id)) for id in COMPARED]
-        lines.append([plain(row["student"], 40), row["status"], *numbers, row["roof"], row["handed_in"]])
+        lines.append([plain(row["student"], 40), row["status"], *numbers, *(row[name] for name in more)])
     return lines
+
+
+def _known(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The headings of what at least one row has: a student who checks a kernel has measured and handed in nothing."""
+    names = {"roof": "of the roof", "handed_in": "handed in"}
+    return {name: title for name, title in names.items() if any(row[name] not in MISSING for row in rows)}
 
 
 def _number(value: float | None) -> str:
     return "–" if value is None else str(value) if isinstance(value, int) else f"{value:.3g}"
 
 
-def _about(exercise: Exercise) -> str:
+def _about(exercise: Exercise, rows: Sequence[Mapping[str, Any]]) -> str:
     """What the numbers of the table are."""
     check = exercise.check
     filter = FILTERS.find(check.filter)
     array = counted_launch(filter, filter.variant(check.variant), check.architecture)[0].array
     size = " × ".join(f"{n:,}" for n in array.shape)
-    return (
-        f"Counters are those of one launch on {size} {array.dtype} values, as the conditions mean them "
-        f"({check.gate or 'none'}). Of the roof: the share that a GPU measured (--measured). Handed in: whether the "
-        "verdict and the counters in a student's own file agree with those here."
-    )
+    text = f"Counters are those of one launch on {size} {array.dtype} values; conditions: {check.gate or 'none'}."
+    more = {
+        "roof": "Of the roof: the share that a GPU measured (--measured).",
+        "handed_in": "Handed in: whether the verdict and the counters in a student's own file agree with those here.",
+    }
+    return " ".join([text, *(more[name] for name in _known(rows))])
 
 
 def _content(exercise: Exercise, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -249,8 +259,9 @@ def _page(exercise: Exercise, rows: Sequence[Mapping[str, Any]]) -> str:
     heading, *lines = _table(rows)
     faults = [[row["student"], row["cases"], shortened(row["fault"])] for row in rows if row["fault"]]
     title = f"{exercise.title}: {counted(right, 'solution')} of {len(rows)} right"
-    parts = [table(heading, lines, len(rows)), table(("student", "cases", "first fault"), faults, len(rows))]
+    parts = [table(heading, lines, len(rows))]
+    parts += [table(("student", "cases", "first fault"), faults, len(rows))] if faults else []
     check = exercise.check
     about = f"Each kernel in place of {check.filter} {check.variant} on a simulated GPU of {check.architecture}. "
-    about += f"{_about(exercise)} Kernelscope {__version__}."
+    about += f"{_about(exercise, rows)} Kernelscope {__version__}."
     return page(title, about, *parts)

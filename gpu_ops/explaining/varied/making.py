@@ -102,8 +102,18 @@ def _counted(job: Job, pick: Pick, params: Values) -> Setting:
         return Setting(reason=str(error), findings=tuple(f"{f.severity}: {f}" for f in error.findings))
     except KernelscopeError as error:
         return Setting(reason=str(error))
-    fetched = _fetched(record_traffic(*about).traffic().painted("sectors"), job.part) if job.paints else None
-    return Setting(found, times=tuple(_time(job, pick, params, gpu) for gpu in job.gpus), fetched=fetched)
+    fetched, reason = _traffic(job, about) if job.paints else (None, "")
+    return Setting(found, reason, times=tuple(_time(job, pick, params, gpu) for gpu in job.gpus), fetched=fetched)
+
+
+def _traffic(job: Job, about: tuple[Any, ...]) -> tuple[Fetched | None, str]:
+    """The traffic of a combination that was counted, or the reason why it was not recorded: the counts stay valid."""
+    try:
+        return _fetched(record_traffic(*about).traffic().painted("sectors"), job.part), ""
+    except FOR_ALL:
+        raise
+    except KernelscopeError as error:
+        return None, f"The traffic was not recorded: {error}"
 
 
 def _time(job: Job, pick: Pick, params: Values, gpu: Gpu) -> Time:

@@ -57,8 +57,9 @@ class Fetched:
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """The X-ray of one combination of values, or the reason why there is none, with the findings until then. `idle` are
-    the names of knobs that its variant does not have; `edited`: the kernel is the user's own."""
+    """The X-ray of one combination of values, or the reason why there is none, with the findings until then. With an
+    X-ray, `reason` says why its traffic is missing. `idle` are the names of knobs that its variant does not have;
+    `edited`: the kernel is the user's own."""
 
     xray: XRay | None = None
     reason: str = ""

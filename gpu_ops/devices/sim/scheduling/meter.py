@@ -57,7 +57,7 @@ def limit_error(
     outer = _caller(place, meter.source)
     if outer is not place:
         lines += f" of {place.file}, called here,"
-    where = f"turns in {lines}" if last else f"is at {lines}"
+    where = f"loops in {lines}" if last else f"is at {lines}"
     place = outer
     doubt = " (an endless loop?)" if last else ""
     text = f"the kernel {where} and had not ended after {reached.limit} ({meter.executed:,} warp instructions)"
