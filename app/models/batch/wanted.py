@@ -159,7 +159,7 @@ def words_of(spec: BatchSpec) -> str:
     if spec.variant is None:
         variant = _tr("the fastest own variant that takes each file")
     else:
-        device = spec.devices[0] if spec.devices else _tr("each GPU")
+        device = (spec.devices[0] if spec.devices[0] != "cpu" else _tr("the CPU")) if spec.devices else _tr("each GPU")
         title = filter.variant(spec.variant).title
         title = edited_title(title) if spec.edits else title
         variant = _tr("{variant} on {device}").format(variant=title, device=device)

@@ -16,6 +16,7 @@ from app.models.experiment.session import Session
 from app.views.boxes import in_row
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo, TickBox
+from gpu_ops.batch.spec import FORMAT_RULE
 from gpu_ops.device_names import is_simulated
 from gpu_ops.types import REFERENCE
 
@@ -45,7 +46,8 @@ class BatchForm(QWidget):
         self.choose_folder = named(QPushButton(self.tr("&Choose…"), self), "batchChooseFolder")
         self.choose_output = named(QPushButton(self.tr("C&hoose…"), self), "batchChooseOutput")
         self.count = sentence_label("batchCount", self)
-        self.variant, self.format = named(Combo(self), "batchVariant"), named(Combo(self), "batchFormat")
+        rule = self.tr("By type: {rule}").format(rule=FORMAT_RULE)
+        self.variant, self.format = named(Combo(self), "batchVariant"), named(Combo(self), "batchFormat", tip=rule)
         self.place = named(Combo(self), "batchPlace")
         for place in PLACES:
             self.place.addItem(_tr(PLACE_WORDS[place]), place)
@@ -130,7 +132,7 @@ class BatchForm(QWidget):
         _fill(self.variant, {"": self.tr("the fastest that takes each file"), **titles}, chosen)
         formats = offered_formats(session)
         self._format = self.format.currentData() if self.format.count() else self._format
-        named_formats = {"": self.tr("as it suits"), **{name: name for name in formats}}
+        named_formats = {"": self.tr("by type"), **{name: name for name in formats}}
         _fill(self.format, named_formats, self._format if self._format in formats else "")
 
     @Slot()
