@@ -149,6 +149,16 @@ def test_blocks_that_wait_are_counted_in_two_parts_and_extrapolated(monkeypatch:
         assert sum(c.of(name) for c in found) == pytest.approx(sum(c.of(name) for c in whole), rel=0.05), name
 
 
+def test_a_count_that_does_not_grow_from_part_to_part_is_as_many_a_block() -> None:
+    whole, first, second = (sample("noise", length=length) for length in (6400, 100, 200))
+    counted = [
+        [LaunchCounts("level", blocks, 32, counts={"global_load_requests": 8 * blocks, "issued": issued})]
+        for blocks, issued in ((1, 50), (2, 40))
+    ]
+    (found,) = counting._extrapolated([LaunchCounts("level", 64, 32)], counted, whole, (first, second))
+    assert found.counts == {"global_load_requests": 8 * 64, "issued": 20 * 64}
+
+
 def test_what_has_no_kernel_and_gpus_that_are_not_known_are_refused() -> None:
     filter, image = find_filter("mean2d"), sample("noise_image", size="64x64")
     with pytest.raises(ParamError, match="serial has no kernel .* choose from naive"):

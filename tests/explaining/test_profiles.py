@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import lzma
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from gpu_ops import ParamError, find_filter, from_array
 from gpu_ops.cli import main
 from gpu_ops.errors import ReportError
-from gpu_ops.explaining.profiler.comparing import MOVED, KernelProfile, compare_with_profile
+from gpu_ops.explaining.profiler.comparing import AGAIN, MOVED, OTHER, KernelProfile, compare_with_profile
 from gpu_ops.explaining.profiler.reading import SECTORS, read_profile
 from gpu_ops.explaining.xray import XRay, xray
 
@@ -109,6 +110,15 @@ def test_a_count_that_another_line_has_is_explained_by_the_equal_total(simulated
         patch.setattr(comparing, "read_profile", lambda path: [other])
         found = only(compare_with_profile(simulated, REPORT))
     assert {one.line: one.why for one in found.lines if not one.equal} == {30: MOVED, 33: MOVED}
+
+
+@pytest.mark.parametrize(("atomics", "why"), [(0, OTHER), (3, AGAIN)])
+def test_a_line_with_atomic_operations_has_a_reason_of_its_own(simulated: XRay, atomics: int, why: str) -> None:
+    pytest.importorskip("ncu_report")
+    (kernel,) = simulated.kernels
+    counts = {**kernel.totals, "atomics": atomics, "shared_wavefronts": 1}
+    (found,) = compare_with_profile(replace(simulated, kernels=(replace(kernel, totals=counts),)), REPORT)
+    assert {one.why for one in found.totals if not one.equal} == {why}
 
 
 def test_a_profile_of_another_kernel_is_refused(tmp_path: Path) -> None:

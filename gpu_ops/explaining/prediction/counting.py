@@ -135,12 +135,16 @@ def _parts(input: Input) -> list[tuple[tuple[int, int], ...]]:
 def _extrapolated(
     whole: Sequence[LaunchCounts], counted: Sequence[Sequence[LaunchCounts]], input: Input, parts: Sequence[Input]
 ) -> tuple[LaunchCounts, ...]:
-    """The launches of the whole input with counts that grow from the smaller part to the larger one as to the whole."""
+    """The launches of the whole input with counts that grow from the smaller part to the larger one as to the whole.
+    Those that do not grow, such as of a small launch that mostly works at borders, are as many a block as in the larger
+    part."""
     first, second = (part.array.size for part in parts)
     times = (input.array.size - first) / (second - first)
     launches = []
     for launch, small, large in zip(whole, *counted, strict=True):
         names = {*small.counts, *large.counts}
-        counts = {n: max(round(small.of(n) + (large.of(n) - small.of(n)) * times), 0) for n in names}
+        grown = {n: small.of(n) + (large.of(n) - small.of(n)) * times for n in names}
+        alike = launch.blocks / max(large.blocks, 1)
+        counts = {n: round(c if c >= large.of(n) else large.of(n) * alike) for n, c in grown.items()}
         launches.append(replace(launch, counts=counts))
     return tuple(launches)
