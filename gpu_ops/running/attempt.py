@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 from weakref import ref
@@ -24,12 +24,13 @@ from gpu_ops.errors import (
     plain,
 )
 from gpu_ops.io.memory import empty
-from gpu_ops.plan import Call, Copy, Device, DeviceArray, Execution, HostTask, How, Plan
+from gpu_ops.plan import Device, DeviceArray, Execution, How, Plan
 from gpu_ops.progress import Cancelled, listening
 from gpu_ops.running import kept_plans
 from gpu_ops.running.affordable import PACE, threads_of
 from gpu_ops.running.declared import make_plan, mistakes
 from gpu_ops.running.kept_plans import KeptPlan
+from gpu_ops.running.repeats import Repeats, as_bytes
 from gpu_ops.running.timing import check_stop
 from gpu_ops.running.verify import same_bytes, verify
 from gpu_ops.task import Task
@@ -122,9 +123,15 @@ class Attempt:
             checked = self.run.outputs if self.run.stage == "verified" else {}
             run = replace(self.run, outputs={name: array.copy() for name, array in checked.items()})
             of = self.filter, self.variant, self.device, self.planned, ref(self.input), self.input.array.copy()
-            ready, results = repeatable(self.session, self.plan)
-            kept = KeptPlan(*of, self.session, self.task, self.plan, ready, results, self.x, run)
+            kept = KeptPlan(*of, self.session, self.task, self.plan, *self._ready(self.plan), self.x, run)
         kept_plans.keep(self.key, kept)
+
+    def _ready(self, plan: Plan) -> tuple[Any, Repeats | None]:
+        """What a GPU executes of a plan that is kept: itself, or its repeats where those take it."""
+        with suppress(PinnedMemoryError):
+            if Repeats.takes(self.session, plan):
+                return plan, Repeats(self.session, plan)
+        return cast(Any, self.session).prepare(plan) if self.session.kind == "cuda" else plan, None
 
     def make_plan(self, x: DeviceArray) -> Plan:
         """The variant's plan on this memory. Raises DeclarationError and KernelError."""
@@ -162,9 +169,8 @@ class Attempt:
         largest value in an integer, and large outputs go to memory of the caller of `io.memory.allocating`. The run
         keeps the findings, printed lines and counts of a simulated GPU."""
         assert self.plan is not None
-        if self.kept is not None and self.kept.results:
-            self.session.execute(self.kept.ready)
-            return {name: copied(array) for name, array in self.kept.results.items()}
+        if self.kept is not None and self.kept.repeats is not None:
+            return self.kept.repeats.run()
         if how == "direct" and self.experiment.counted and self.device.clock == "simulated" and not self.run.counters:
             how = "counted"
         for name, out in self.plan.outputs.items():
@@ -301,37 +307,6 @@ class Watch:
         activity, self.text = self.text, f"{self.text}: {what}" if what else self.text
         self.report(self.part)
         self.text = activity
-
-
-def as_bytes(array: DeviceArray) -> DeviceArray:
-    """The bytes of an array; of pitched rows those in the rows alone."""
-    return (array.reshape(-1) if array.flags.c_contiguous else array).view(np.uint8)
-
-
-def copied(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """A copy of a result that belongs to the caller, in memory of `io.memory.allocating`."""
-    copy = empty(array.shape, array.dtype)[0]
-    np.copyto(copy, array)
-    return copy
-
-
-def repeatable(session: Device, plan: Plan) -> tuple[Any, dict[str, np.ndarray[Any, Any]]]:
-    """What a GPU executes of a plan that runs again and again, and the pinned memory that gets its outputs. It sets all
-    bits of the outputs first and copies them last, so that the host waits once. Nothing is pinned, and outputs are
-    filled and downloaded one by one, on a CPU, for several streams or gaps between rows, and where the system grants no
-    such memory."""
-    if session.kind != "cuda":
-        return plan, {}
-    alone = not any(step.stream or isinstance(step, HostTask) for step in plan.steps)
-    try:
-        if not (alone and all(out.flags.c_contiguous for out in plan.outputs.values())):
-            return cast(Any, session).prepare(plan), {}
-        results = {name: session.allocate("pinned", out.shape, out.dtype) for name, out in plan.outputs.items()}
-    except PinnedMemoryError:
-        return cast(Any, session).prepare(plan), {}
-    first = [Call(session.fill, (as_bytes(out), 0xFF)) for out in plan.outputs.values()]
-    last = [Copy(results[name], out) for name, out in plan.outputs.items()]
-    return cast(Any, session).prepare(replace(plan, steps=(*first, *plan.steps, *last), outputs=results)), results
 
 
 def with_bits_inverted(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

@@ -17,6 +17,7 @@ import numpy as np
 from gpu_ops.devices.kernel_source import source_hash
 from gpu_ops.plan import Device, DeviceArray, Plan
 from gpu_ops.run_key import hash_of_edits, items_of
+from gpu_ops.running.repeats import Repeats
 from gpu_ops.running.verify import forget_input, same_bytes
 from gpu_ops.task import Task
 from gpu_ops.types import REFERENCE, Experiment, Filter, Input, Pick, Run, Variant
@@ -31,9 +32,8 @@ _kept: OrderedDict[Hashable, KeptPlan] = OrderedDict()
 @dataclass(frozen=True, eq=False)
 class KeptPlan:
     """A plan with the memory `x` of its input, and what it belongs to. `planned` is its run before it began, `ready`
-    what a GPU executes of the plan, which also copies the outputs to the pinned `results` if there are any; `samples`
-    is a copy of the input, and `run` the run that was verified, with outputs that nobody else has, or without any where
-    nothing is verified."""
+    what a GPU executes of the plan, unless it has `repeats`; `samples` is a copy of the input, and `run` the run that
+    was verified, with outputs that nobody else has, or without any where nothing is verified."""
 
     filter: Filter
     variant: Variant
@@ -45,7 +45,7 @@ class KeptPlan:
     task: Task
     plan: Plan
     ready: Any
-    results: Mapping[str, np.ndarray[Any, Any]]
+    repeats: Repeats | None
     x: DeviceArray
     run: Run
 

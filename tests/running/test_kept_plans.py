@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,7 +17,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.inputs import Facts
 from gpu_ops.plan import Call, Plan
-from gpu_ops.running import attempt, kept_plans, runner, verify
+from gpu_ops.running import attempt, kept_plans, repeats, runner, verify
 from gpu_ops.running.kept_plans import MOST_BYTES, MOST_KEPT, key_of
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Successor
@@ -140,19 +141,41 @@ class TestRepeatOnAGpu:
         counting.filter = replace(counting.filter, variants=(counting.variant,))
         return counting.device
 
-    def test_it_copies_the_outputs_to_pinned_memory_and_the_caller_gets_a_copy(self, gpu, counting, monkeypatch):
-        first = counting.run(input := picture(), pick=self.pick)
+    def test_the_caller_gets_pinned_memory_that_no_caller_has(self, gpu, counting, monkeypatch):
+        first = counting.run(input := picture(), pick=self.pick).outputs["image"].copy()
         seen: list[Any] = []
         monkeypatch.setattr(attempt, "verify", lambda *a, **k: seen.append(a))
-        before, gpu.downloads = first.outputs["image"].copy(), 0
-        for _ in range(2):
-            later = counting.run(input, pick=self.pick)
-            assert later.ok and np.array_equal(later.outputs["image"], before)
-            first.outputs["image"][...] = 7
-            assert np.array_equal(later.outputs["image"], before)
-            first = later
+        gpu.downloads, had = 0, []
+        for value in range(4):
+            run = counting.run(input, pick=self.pick)
+            assert run.ok and np.array_equal(run.outputs["image"], first)
+            run.outputs["image"][...] = value
+            had.append(run.outputs["image"][2:].T if value else run.outputs["image"])
+        assert [set(array.ravel()) for array in had] == [{0}, {1}, {2}, {3}], "each has its own memory"
         assert counting.plans == 1 and not seen and not gpu.downloads
-        assert list(gpu.memory.values()).count("pinned") == 1
+        pinned = list(gpu.memory.values()).count("pinned")
+        assert pinned == 1 + repeats.LENT
+        had.clear()
+        del run
+        for _ in range(3):
+            assert counting.run(input, pick=self.pick).ok
+        assert list(gpu.memory.values()).count("pinned") == pinned
+
+    def test_a_result_outlives_its_plan_and_not_the_other_way_round(self):
+        target = repeats._Target(None, {"image": np.ones((3, 4))})
+        memory, view = weakref.ref(target.results["image"]), target.lend()["image"][1:]
+        assert not target.free
+        del target
+        assert memory() is not None
+        del view
+        assert memory() is None
+
+    def test_large_results_are_copied_from_the_plans_own_pinned_memory(self, gpu, counting, monkeypatch):
+        monkeypatch.setattr(repeats, "LENT_BYTES", 40 * 30 * 4 - 1)
+        input = picture()
+        for _ in range(3):
+            assert np.array_equal(counting.run(input, pick=self.pick).outputs["image"], input.array)
+        assert list(gpu.memory.values()).count("pinned") == 1 and counting.plans == 1
 
     def test_an_element_that_a_repeat_does_not_write_is_wrong(self, gpu, counting, monkeypatch):
         input = picture()

@@ -17,7 +17,7 @@ from gpu_ops.filters.registry import Registry
 from gpu_ops.io import from_array
 from gpu_ops.plan import Call, Plan
 from gpu_ops.running.runner import run_experiment
-from gpu_ops.running.verify import measure_error, regions, sum_of_squares, verify
+from gpu_ops.running.verify import measure_error, regions, same_bytes, sum_of_squares, verify
 from gpu_ops.task import Task
 from gpu_ops.types import BORDERS, Experiment, Pick, Run
 
@@ -39,6 +39,20 @@ def test_integers_that_are_equal_in_one_part_and_differ_in_another(monkeypatch: 
     wanted = abs(int(expected[9, 3]) - int(actual[9, 3]))
     other = _error(expected, actual)
     assert (other.max, other.rms, other.worst) == (wanted, wanted / 16, (9, 3))
+
+
+def test_the_same_bytes_to_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gpu_ops.running.verify._COMPARED", 16)
+    for nbytes in (0, 1, 15, 16, 17, 40):
+        array = np.arange(nbytes, dtype=np.uint8)
+        assert same_bytes(array, array.copy()) and not same_bytes(array, array.astype(np.int8))
+        for place in range(nbytes):
+            other = array.copy()
+            other[place] ^= 64
+            assert not same_bytes(array, other) and not same_bytes(other, array)
+    nan, image = np.array([np.nan, -0.0]), np.arange(12.0).reshape(3, 4)
+    assert same_bytes(nan, nan.copy()) and not same_bytes(nan, np.array([np.nan, 0.0]))
+    assert same_bytes(image.T, np.ascontiguousarray(image.T)) and not same_bytes(image, image.T)
 
 
 def test_sums_of_squares_are_exact_enough() -> None:
