@@ -208,8 +208,11 @@ class Spread:
             yield from self._lose(task, is_alone)
         elif future.status == "error":
             raise future.exception()
-        else:
+        elif future.status == "cancelled":
             self._watch.gone()
+        else:  # the worker died before it gave its result away: the task runs again
+            self._running[future] = task, is_alone
+            future.add_done_callback(self._ended.put)
 
     def _finish(self, task: list[Planned], ended: Ended) -> Iterator[Outcome]:
         for (item, _), done in zip(task, ended.done, strict=False):

@@ -160,7 +160,9 @@ VERSION, OWN = re.compile(r"kernelscope (\d\S{0,29})"), "kernelscope: "
 """What Kernelscope there prints: why it has ended, with this in front, and then its version."""
 NOT_RUN, NOT_FOUND = 126, 127
 """Exit codes of a shell for a command that cannot be run, or is not there."""
-FAULTS = (
+NOT_IN = 255
+"""The exit code of ssh where it did not get in; any other one is that of the command there."""
+FAULTS_OF_SSH = (
     (
         "remote host identification has changed",
         "its host key is another than before: somebody may listen in, or it was installed anew; ask who runs it",
@@ -168,11 +170,15 @@ FAULTS = (
     ("host key verification failed", "its host key is not known; connect once with: ssh {host}"),
     ("permission denied", "it does not let you in; check the user, and your key or password with: ssh {host}"),
     ("could not resolve", "there is no machine of that name; check it with: ssh {host}"),
+)
+"""What ssh prints, in lower case, and what it means. These do not pass by themselves, but for a password that is not
+right at first."""
+FAULTS_THERE = (
     ("no module named", "its Kernelscope is incomplete; install it there: ssh {host} pip install kernelscope"),
     ("bad interpreter", "the Python of its Kernelscope is gone; install both there anew"),
     ("required file not found", "the Python of its Kernelscope is gone; install both there anew"),
 )
-"""What ssh or the other side print, in lower case, and what it means. These do not pass by themselves."""
+"""The same of what the other side prints."""
 
 
 def _explained(to: Destination, code: int, said: str, error: Exception) -> DeviceError:
@@ -183,7 +189,7 @@ def _explained(to: Destination, code: int, said: str, error: Exception) -> Devic
         return Refused(_other_version(to, version[1]))
     if 0 < code < NOT_RUN and lines and lines[-1].startswith(OWN):
         return Refused(f"{to.label} was reached, and Kernelscope there says: {plain(lines[-1].removeprefix(OWN), 300)}")
-    for sign, meaning in FAULTS:
+    for sign, meaning in (*(FAULTS_OF_SSH if code == NOT_IN or code < 0 else ()), *FAULTS_THERE):
         if sign in said.lower():
             return Refused(f"{to.label} cannot be used: {meaning.format(host=to.host)}.")
     if code in (NOT_RUN, NOT_FOUND) or "not found" in said.lower():
@@ -196,7 +202,7 @@ def _explained(to: Destination, code: int, said: str, error: Exception) -> Devic
             f"(--remote-command PATH; found by: ssh {to.host} which kernelscope)."
         )
     last = plain(lines[-1], 160) if lines else str(error)
-    if 0 <= code != 255:
+    if 0 <= code != NOT_IN:
         found = f"{plain(to.command, 60)!r} there is no engine of Kernelscope ({last.rstrip('.')})"
         return Refused(
             f"{to.label} was reached, and {found}; install Kernelscope there, or name the command there "

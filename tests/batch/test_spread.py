@@ -40,7 +40,7 @@ distributed = pytest.importorskip("distributed")
 from gpu_ops.batch import cluster as clusters  # noqa: E402 - they need Dask
 from gpu_ops.batch import spreading  # noqa: E402
 from gpu_ops.batch.cluster import Workers, cluster  # noqa: E402
-from gpu_ops.batch.spreading import TRIALS, Spread, on_workers  # noqa: E402
+from gpu_ops.batch.spreading import TRIALS, Ended, Spread, on_workers  # noqa: E402
 
 SPEC = BatchSpec(["in"], "out", "mean", {"window": 3}, variant="scipy", devices=["cpu"], format="npy")
 
@@ -339,6 +339,27 @@ def test_files_that_kill_workers_among_others(workers: Workers, folder: Path) ->
                 + ["--input", "in/*.npy", "--output-dir", "alone"]) == 0  # fmt: skip
     for k in range(24):
         assert Path(f"out/{k:02d}.npy").read_bytes() == Path(f"alone/{k:02d}.npy").read_bytes()
+
+
+class Lost:
+    """A task whose worker dies before it gives its result away, which the scheduler has another one do."""
+
+    status = "lost"
+
+    def add_done_callback(self, put: Callable[[Lost], object]) -> None:
+        self.status = "finished"
+        put(self)
+
+    def result(self) -> Ended:
+        return Ended([Done({"name": "x"}, 0)], 0.1)
+
+
+def test_a_result_that_is_lost_with_its_worker_is_waited_for_again() -> None:
+    work, task, item = Work(SPEC, ""), Lost(), Item(0, Path("x"), Path(), "x")
+    spread = Spread(Workers(None, 1, work, {}, ("cpu",)), work, [], 1)
+    spread._running[task] = [(item, None)], False
+    spread._ended.put(task)
+    assert [*spread._take(), *spread._take()] == [(item, Done({"name": "x"}, 0))] and not spread._running
 
 
 def test_workers_that_are_stopped_end_what_they_have_and_begin_no_more(workers: Workers, folder: Path) -> None:

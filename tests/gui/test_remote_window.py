@@ -107,6 +107,15 @@ def test_a_host_key_and_a_password_are_asked_for(window) -> None:
     assert answers[4:] == [None]
 
 
+def test_keys_answer_the_question_for_which_the_page_opens(window) -> None:
+    """A password must not be typed into the name of a host, which can be read."""
+    remotes = window.context.remotes
+    remotes.add("gpu-host")
+    remotes._engine.question.emit(Question("gpu-host", "password: ", False, lambda text: None))
+    page = window.parts.pages["remote"].page
+    assert page.isVisible() and page.window().focusWidget() is page.rows["gpu-host"].secret
+
+
 def test_hosts_are_remembered(tmp_path) -> None:
     class Signals(QObject):
         link_changed, question = Signal(object), Signal(object)

@@ -119,6 +119,7 @@ OLD = f"sh -c {shlex.quote(SCRIPT)} --"
         ),
         ("sh -c 'echo Host key verification failed. >&2; exit 255' --", "host key is not known; connect once"),
         ("sh -c 'echo Permission denied >&2; exit 255' --", "does not let you in"),
+        ("sh -c 'echo Permission denied, please try again. >&2; exit 127' --", "gpu-host cannot run"),
         ("sh -c 'echo kex_exchange: closed >&2; exit 255' --", "cannot be reached: kex_exchange: closed; try: ssh me@"),
         ("sh -c 'echo REMOTE HOST IDENTIFICATION HAS CHANGED >&2; exit 255' --", "key is another than before"),
         ("sh -c yes --", "said no hello"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, Qt, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCompleter,
     QFormLayout,
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.base.nesting import bounded
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.controllers.remotes import Machine, RemoteMachines
 from app.views.boxes import in_column, in_row
@@ -71,6 +73,13 @@ class RemotePage(QWidget):
         remotes.changed.connect(self.show_machines)
         self._typed()
         self.show_machines()
+
+    @bounded
+    def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
+        """What is typed answers the question for which the page was opened."""
+        super().showEvent(event)
+        for row in self.rows.values():
+            row.focus_question()
 
     def _arrange(self) -> None:
         box, unit = QGroupBox(self.tr("Add a machine"), self), self.fontMetrics().averageCharWidth()
@@ -158,10 +167,16 @@ class MachineRow(QFrame):
             self.secret.clear()
             self.secret.setVisible(not asked.confirmation)
             self.accept.setText(self.tr("Yes, connect") if asked.confirmation else self.tr("Send"))
-            (self.refuse if asked.confirmation else self.secret).setFocus()
+            self.focus_question()
         elif asked is None:
             self.question.setText("")
             self.secret.clear()
+
+    def focus_question(self) -> None:
+        """Keys go to the answer, if there is a question."""
+        machine = self._remotes.machines.get(self._label)
+        if machine is not None and machine.question is not None:
+            (self.refuse if machine.question.confirmation else self.secret).setFocus()
 
     def _again(self) -> None:
         machine = self._remotes.machines[self._label]
