@@ -110,7 +110,7 @@ def _bfloat(values: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
 def test_numbers_of_sixteen_bits_are_rounded_once_and_keep_to_their_limits(architecture: str, tmp_path: Path) -> None:
     values = np.random.default_rng(16).normal(0, 4, (3, 64)).astype(np.float32)
-    values[:, :2] = [[1.0, np.nan], [1.00390625, 2.0], [3e-5, 1.0]]  # a tie but for what is added, and no number
+    values[:, :2] = [[1.0078125, np.nan], [1.5, 2.0], [-(2.0**-30), 1.0]]  # a tie but for what is added, and no number
     for name, row in zip("xyz", values, strict=True):
         np.save(tmp_path / f"{name}.npy", row)
     given = (
