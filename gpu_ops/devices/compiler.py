@@ -317,8 +317,8 @@ def _entries(ptx: str, log: str | None) -> dict[str, Entry]:
 
 def _sizes(ptx: str, space: str) -> dict[str, int]:
     """The bytes of each variable of a space, "const" or "global"."""
-    before = r"(?:\.attribute\([^)]*\)\s+)?(?:\.align\s+\d+\s+)?"
-    symbols = re.findall(rf"\.{space}\s+{before}\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?", ptx)
+    marks = r"(?:\.attribute\([^)]*\)\s+)?(?:\.align\s+\d+\s+)?"
+    symbols = re.findall(rf"\.{space}\s+{marks}\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?", ptx)
     return {name: _BYTES[width] * int(length or 1) for width, name, length in symbols}
 
 

@@ -258,7 +258,15 @@ def test_what_cannot_be_read_is_a_sentence() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["add.f32x2", "fma.rn.bf16", "cvt.rn.satfinite.e4m3x2.f32", "div.rz.f16", "prmt.b32.f4e", "min.xorsign.abs.f32"],
+    [
+        "add.f32x2",
+        "fma.rz.bf16",
+        "max.xorsign.abs.bf16x2",
+        "cvt.rn.satfinite.e4m3x2.f32",
+        "div.rz.f16",
+        "prmt.b32.f4e",
+        "min.xorsign.abs.f32",
+    ],
 )
 def test_what_the_table_lacks_is_refused(name: str) -> None:
     op = tuple(name.split("."))

@@ -86,6 +86,7 @@ FINE = {
         __threadfence(); atomicExch(count, 0u); }}""",
     "a queue": f"{HEAD} const unsigned place = atomicAdd(count, 1u); out[place] = t; }}",
     "a maximum that is looked at first": f"{HEAD} if (*count < t) atomicMax(count, t); out[i] = 1; }}",
+    "a sum of the block": f"{HEAD} atomicAdd(&out[i - t], t); __syncthreads(); if (t == 0) out[i] += 1; }}",
     "a pointer into an array": f"{HEAD} int* second = out + 128; if (i < 64) second[i] = second[i + 64] + 1; else "
     "if (i < 128) out[i] = out[i - 64]; }",
 }
@@ -97,6 +98,18 @@ def test_correct_kernels_raise_nothing(name: str) -> None:
         args = np.zeros(256, np.int32), np.zeros(1, np.uint32)
         outcome = launch(Case(FINE[name], "k", (4, 1, 1), (64, 1, 1), args), options=Options(**options))  # type: ignore[arg-type]
         assert outcome.findings == (), [str(f) for f in outcome.findings]
+
+
+TOTAL = f"{BARRIER}{HEAD} atomicAdd(&out[5], t); WAIT if (i == 0) out[0] = out[5]; }}"
+
+
+@pytest.mark.parametrize("architecture", ["sm_75", "sm_120"])
+def test_a_sum_of_all_blocks_is_read_after_a_barrier_of_the_grid(architecture: str) -> None:
+    args = np.zeros(256, np.int32), np.zeros(1, np.uint32)
+    for wait, found in (("grid_sync(count, gridDim.x);", set()), ("", {"read-after-write hazard between blocks"})):
+        case = Case(TOTAL.replace("WAIT", wait), "k", (4, 1, 1), (64, 1, 1), args)
+        outcome = launch(case, f"sim:{architecture}")
+        assert outcome.kinds() == found and (found or outcome.arrays[0][0] == 4 * 63 * 32)
 
 
 def test_blocks_that_write_the_elements_of_others() -> None:

@@ -80,6 +80,58 @@ def test_more_blocks_at_a_barrier_of_the_grid_than_are_resident(architecture: st
     check(sample, simulate(fits, architecture))
 
 
+NARROW = """#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+extern "C" __global__ void k(const float* x, const float* y, const float* z, float* one, float* two, float* half)
+{
+    const int i = threadIdx.x;
+    const __nv_bfloat16 a = __float2bfloat16(x[i]), b = __float2bfloat16(y[i]), c = __float2bfloat16(z[i]);
+    one[4 * i] = __bfloat162float(__hfma(a, b, c));
+    one[4 * i + 1] = __bfloat162float(__hadd(a, c));
+    one[4 * i + 2] = __bfloat162float(__hmax_nan(a, b));
+    one[4 * i + 3] = a > b ? 1.0f : 0.0f;
+    const __nv_bfloat162 p = __halves2bfloat162(a, c), q = __halves2bfloat162(b, b);
+    const float2 f = __bfloat1622float2(__hfma2_relu(p, q, q)), g = __bfloat1622float2(__hmin2(p, q));
+    two[4 * i] = f.x; two[4 * i + 1] = f.y; two[4 * i + 2] = g.x; two[4 * i + 3] = g.y;
+    const __half2 u = __floats2half2_rn(x[i], z[i]), v = __floats2half2_rn(y[i], y[i]);
+    const float2 s = __half22float2(__hadd2_sat(u, v)), t = __half22float2(__hmax2_nan(u, v));
+    half[4 * i] = s.x; half[4 * i + 1] = s.y; half[4 * i + 2] = t.x; half[4 * i + 3] = t.y;
+}
+"""
+
+
+def _bfloat(values: np.ndarray) -> np.ndarray:
+    """Rounded to eight significant bits, halves to even."""
+    fraction, exponent = np.frexp(values.astype(np.float64))
+    return np.ldexp(np.rint(fraction * 256) / 256, exponent)
+
+
+@needs_headers
+@pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
+def test_numbers_of_sixteen_bits_are_rounded_once_and_keep_to_their_limits(architecture: str, tmp_path: Path) -> None:
+    values = np.random.default_rng(16).normal(0, 4, (3, 64)).astype(np.float32)
+    values[:, :2] = [[1.0078125, np.nan], [1.5, 2.0], [-(2.0**-30), 1.0]]  # a tie but for what is added, and no number
+    for name, row in zip("xyz", values, strict=True):
+        np.save(tmp_path / f"{name}.npy", row)
+    given = (
+        *(str(tmp_path / f"{name}.npy") for name in "xyz"),
+        *(f"{n}=empty:float32:64x4" for n in ("one", "two", "half")),
+    )
+    found = simulate(_own(NARROW, "k", given, block=64), architecture).outputs
+    a, b, c = _bfloat(values)
+    relu = [np.where(np.isnan(r := _bfloat(p * b + b)), np.nan, np.maximum(r, 0)) for p in (a, c)]
+    one = [_bfloat(a * b + c), _bfloat(a + c), np.maximum(a, b), a > b]
+    two = [*relu, np.fmin(a, b), np.fmin(c, b)]
+    u, v, w = values.astype(np.float16).astype(np.float64)
+    half = [
+        *(np.nan_to_num(np.clip((p + v).astype(np.float16), 0, 1)) for p in (u, w)),
+        np.maximum(u, v),
+        np.maximum(w, v),
+    ]
+    for name, right in (("one", one), ("two", two), ("half", half)):
+        np.testing.assert_array_equal(found[name], np.stack(right, 1).astype(np.float32), err_msg=name)
+
+
 EARLY = """#include <cuda_pipeline.h>
 extern "C" __global__ void k(const int* x, int* out)
 {

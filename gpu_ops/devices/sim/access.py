@@ -84,7 +84,7 @@ class GlobalMemory:
                 self.races.fence(lanes)
             self.races.signal(lanes, reads=True, writes=True)
             if region.track is not None:
-                self.races.atomic(lanes, site, region, flat * site.nbytes, not needs_result)
+                self.races.atomic(lanes, site, region, flat * site.nbytes, not needs_result, operation == "add")
         old = update(region.view(dtype, 1), flat, operation, tuple(lanes.active(v) for v in values), needs_result)
         if self.checks and region.allocation is not None and region.allocation.written is not None:
             self._check_initialised(lanes, site, address, region)

@@ -21,8 +21,9 @@ from gpu_ops.devices.sim.shared import SharedMemory
 GLOBAL = " in global memory"
 BETWEEN = " between blocks"
 UNFENCED = ", missing __threadfence()"
-PLAIN, SIGNAL, COUNT = range(3)
-"""Kinds of writes: stores, stores that are volatile or have a memory order, atomics without a result."""
+PLAIN, SIGNAL, COUNT, SUM = range(4)
+"""Kinds of writes: stores, stores that are volatile or have a memory order, atomics without a result, and of these the
+ones that add. A plain read of a sum must come after all of them; other results may be looked at before."""
 
 
 class Signals:
@@ -90,7 +91,7 @@ class Races:
             return
         touch = self._touch(lanes, site, region, start)
         track = touch.track
-        self._against(touch, track.writes, "write", not site.is_ordered, SIGNAL if site.is_ordered else COUNT)
+        self._against(touch, track.writes, "write", not site.is_ordered, SIGNAL if site.is_ordered else SUM)
         stamps = touch.time << 32 | touch.threads
         before = track.reads[touch.units]
         differs = (before >= 0) & ((before & THREAD) != touch.threads)
@@ -109,12 +110,12 @@ class Races:
             self._against(touch, track.others, "read", but=known)
         self._note_write(touch, SIGNAL if site.is_ordered else PLAIN)
 
-    def atomic(self, lanes: Lanes, site: Site, region: Region, start: Array, counts: bool) -> None:
-        """Check and note an atomic; `counts`: without a result."""
+    def atomic(self, lanes: Lanes, site: Site, region: Region, start: Array, counts: bool, adds: bool) -> None:
+        """Check and note an atomic; `counts`: without a result, `adds`: to the element."""
         touch = self._touch(lanes, site, region, start)
         self._against(touch, touch.track.writes, "write")
         if counts:
-            self._note_write(touch, COUNT)
+            self._note_write(touch, SUM if adds else COUNT)
         else:
             touch.track.writes[touch.units] = NEVER
 
@@ -167,7 +168,7 @@ class Races:
         here = same & ~ordered & self._unordered(me, who, time)
         if rival == "read" and here.any():
             here &= ~self._spare(touch, touch.units[bad], who)
-        apart = ~same & ~ordered & ~self._signalled(mine, its, time, rival)
+        apart = ~same & (~ordered | (kinds == SUM)) & ~self._signalled(mine, its, time, rival)
         unfenced = apart & self._late(its, time) if rival == "write" else np.zeros(len(bad), np.bool_)
         if ordered.any():
             unfenced = unfenced | (~same & ordered & self._unfenced(mine, its, who, time))

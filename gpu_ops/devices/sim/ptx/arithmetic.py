@@ -321,3 +321,22 @@ def to_bfloat(value: Array) -> Array:
 def from_bfloat(bits: Array) -> Array:
     """Bfloat16, by its bits, as float32."""
     return np.asarray((bits.astype(u4) << u4(16)).view(f4))
+
+
+def bfloat(function: Any, *values: Array) -> Array:
+    """A function of bfloat16, by their bits, computed in float64 and rounded once."""
+    exact = function(*(from_bfloat(v).astype(f8) for v in values))
+    single = exact.astype(f4)
+    between = (single != exact) & ((single.view(u4) & u4(1)) == 0) & ~np.isnan(exact)
+    odd = np.nextafter(single, np.where(exact > single, f4(np.inf), f4(-np.inf)))  # so that nothing is rounded twice
+    return to_bfloat(np.where(between, odd, single))
+
+
+def bfloat2(function: Any, *words: Array) -> Array:
+    """A function on both bfloat16 of each 32-bit word."""
+    return pack(i4, *(bfloat(function, *(part(w, place, u2) for w in words)) for place in (0, 1)))
+
+
+def limited(function: Any, nan: float, low: float, high: float) -> Any:
+    """A function whose results are between two numbers; `nan` replaces what is no number."""
+    return lambda *values: np.clip(np.where(np.isnan(x := function(*values)), nan, x), low, high)

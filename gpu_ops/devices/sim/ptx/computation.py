@@ -14,6 +14,7 @@ NUMPY = {
     "f64": "f8",
     "pred": "p",
     "f16x2": "i4",
+    "bf16": "u2",
     "b128": "",
 }
 """NumPy's code for each PTX type; p is bool."""

@@ -104,16 +104,23 @@ FUSED = {
     "f32": "F.fma32({0}, {1}, {2})",
     "f64": "F.fma64({0}, {1}, {2})",
 }
-HALF2 = {
-    "add": "A.half2(lambda x, y: x + y, {0}, {1})",
-    "sub": "A.half2(lambda x, y: x - y, {0}, {1})",
-    "mul": "A.half2(lambda x, y: x * y, {0}, {1})",
-    "fma": "A.half2(lambda x, y, z: x * y + z, {0}, {1}, {2})",
-    "min": "A.half2(F.smaller, {0}, {1})",
-    "max": "A.half2(F.larger, {0}, {1})",
-    "abs": "A.half2(np.abs, {0})",
-    "neg": "A.half2(np.negative, {0})",
+NARROW = {
+    "add": "lambda x, y: x + y",
+    "sub": "lambda x, y: x - y",
+    "mul": "lambda x, y: x * y",
+    "fma": "lambda x, y, z: x * y + z",
+    "min": "F.smaller",
+    "max": "F.larger",
+    "min.NaN": "np.minimum",
+    "max.NaN": "np.maximum",
+    "abs": "np.abs",
+    "neg": "np.negative",
+    "ex2": "np.exp2",
+    "tanh": "np.tanh",
 }
+"""Functions of float16 in pairs, and of bfloat16."""
+OF_NARROW = {"f16x2": ("half2", "i4"), "bf16": ("bfloat", "u2"), "bf16x2": ("bfloat2", "i4")}
+LIMITED = {"relu": "A.limited({}, np.nan, 0.0, np.inf)", "sat": "A.limited({}, 0.0, 0.0, 1.0)"}
 PAIRS = {"add": "np.add", "min": "np.minimum", "max": "np.maximum"}
 PREDICATE = {
     "and": Rule("p", "pp", "{0} & {1}"),
@@ -187,11 +194,8 @@ def _computation(line: Instruction) -> Computation:
     type = op[-1]
     if type == "pred":
         table: dict[str, Rule] = PREDICATE
-    elif type == "f16x2":
-        if op[0] not in HALF2:
-            raise refused(line)
-        takes = ("i4",) * (3 if op[0] == "fma" else 1 if op[0] in ("abs", "neg") else 2)
-        return Computation(("i4",), takes, HALF2[op[0]])
+    elif type in OF_NARROW:
+        return _narrow(line)
     elif type in ("s16x2", "u16x2") and ".".join(op[:-1]) in PAIRS:
         return Computation(
             ("i4",), ("i4", "i4"), f"A.pairs({PAIRS['.'.join(op[:-1])]}, A.{NUMPY[type[:3]]}, {{0}}, {{1}})"
@@ -203,6 +207,19 @@ def _computation(line: Instruction) -> Computation:
     rule = _row(table, line)
     base = _filled(rule, line)
     return _modified(base, line) if type.startswith("f") else base
+
+
+def _narrow(line: Instruction) -> Computation:
+    """An instruction on two float16, or on one or two bfloat16."""
+    (call, code), parts = OF_NARROW[line.op[-1]], [p for p in line.op[1:-1] if p not in ("rn", "ftz", "approx")]
+    function = NARROW.get(".".join([line.op[0], *(p for p in parts if p not in LIMITED)]), "")
+    if not function:
+        raise refused(line)
+    count = 3 if line.op[0] == "fma" else 1 if line.op[0] in ("abs", "neg", "ex2", "tanh") else 2
+    for part in (p for p in parts if p in LIMITED):
+        function = LIMITED[part].format(function)
+    operands = ", ".join(f"{{{n}}}" for n in range(count))
+    return Computation((code,), (code,) * count, f"A.{call}({function}, {operands})")
 
 
 def _row(table: dict[str, Rule], line: Instruction) -> Rule:
@@ -256,12 +273,14 @@ def _comparison(line: Instruction) -> Computation:
     op = [p for p in line.op if p != "ftz"]
     number = line.op[0] == "set"
     gives, type = (op[-2], op[-1]) if number else ("pred", op[-1])
-    table = COMPARE_FLOAT if type.startswith("f") else COMPARE
+    table = COMPARE_FLOAT if type.startswith(("f", "bf")) else COMPARE
     combine = next((p for p in op[2:] if p in COMBINE), "")
     if op[1] not in table or type not in NUMPY or type == "f16x2":
         raise refused(line)
-    code = NUMPY[type]
-    expression = f"({table[op[1]]})"
+    code, compared = NUMPY[type], table[op[1]]
+    if type == "bf16":
+        compared = compared.format("A.from_bfloat({0})", "A.from_bfloat({1})")
+    expression = f"({compared})"
     opposite = f"~{expression}"
     takes: tuple[str, ...] = (code, code)
     if combine:
