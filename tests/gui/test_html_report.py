@@ -77,7 +77,7 @@ def test_an_edited_kernel_has_its_own_name_and_text(qtbot, window: MainWindow, e
     session.set_picks(["naive"])
     pin = Pin.edited("naive", {file: "// mine"})
     session.show_pin(pin)
-    window.context.xray.drafts.put(Draft("mean1d", "naive", {file: "// mine"}, path="/there/own.cu"))
+    window.context.xray.drafts.put(Draft("mean1d", "naive", {file: "// mine"}, path="/there/own.cu", saved="// mine"))
     entries = [Entry(session.shown.slot(name)) for name in ("naive", pin.id)]
     found = {kernel.file: kernel for kernel in html_report._kernels(window.parts, entries)}
     assert [(kernel.title, len(kernel.lines) > 1) for kernel in found.values()] == [

@@ -80,7 +80,9 @@ def test_the_dialog_asks_what_varies_and_the_engine_writes(
     dialog.rows["block"][1].setText("128, 256")
     assert dialog.state.text() == "8 combinations." and dialog.save.isEnabled()
     dialog.predicted.click()
-    window.context.xray.drafts.put(draft := Draft("mean1d", "naive", {FILE: "// mine"}, path="/there/own.cu"))
+    window.context.xray.drafts.put(
+        draft := Draft("mean1d", "naive", {FILE: "// mine"}, path="/there/own.cu", saved="// mine")
+    )
     window.context.xray.edit(draft)
     dialog.save.click()
     request = engine.asked[-1]

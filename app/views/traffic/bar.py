@@ -49,7 +49,7 @@ class ColourScale(QWidget):
 
     def sizeHint(self) -> QSize:  # noqa: N802
         metrics = self.fontMetrics()
-        return QSize(metrics.averageCharWidth() * (24 + len(count(self.top))), metrics.height() + 6)
+        return QSize(metrics.averageCharWidth() * (16 + len(count(self.top))), metrics.height() + 6)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: N802
         if not self.top:
