@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gpu_ops import loop_cache
-from gpu_ops.loop_cache import POLICY, SPIN, SPINS, VARIABLE, settle_loop_cache, settle_loop_threads
+from gpu_ops.loop_cache import POLICY, SPINS, VARIABLE, settle_loop_cache, settle_loop_threads
 
 NOWHERE = Path("/proc/nowhere/numba")
 
@@ -50,24 +50,17 @@ def test_loops_lie_beside_the_code_or_in_the_own_cache_first(
     assert not os.environ[VARIABLE] and (tmp_path / "home" / "numba").is_dir()
 
 
-@pytest.mark.parametrize(
-    "given, spins",
-    [
-        ({}, SPINS),
-        ({SPIN: ""}, SPINS),
-        ({SPIN: "7"}, "7"),
-        ({POLICY: "active"}, None),
-    ],
-)
+@pytest.mark.parametrize("name", SPINS)
+@pytest.mark.parametrize("given, spins", [({}, ""), ({"": ""}, ""), ({"": "7"}, "7"), ({POLICY: "active"}, None)])
 def test_threads_of_loops_sleep_soon_unless_the_user_says_otherwise(
-    given: dict[str, str], spins: str | None, monkeypatch: pytest.MonkeyPatch
+    given: dict[str, str], spins: str | None, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in (SPIN, POLICY):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in given.items():
-        monkeypatch.setenv(name, value)
+    for variable in (*SPINS, POLICY):
+        monkeypatch.delenv(variable, raising=False)
+    for variable, value in given.items():
+        monkeypatch.setenv(variable or name, value)
     settle_loop_threads()
-    assert os.environ.get(SPIN) == spins
+    assert os.environ.get(name) == (SPINS[name] if spins == "" else spins)
 
 
 @pytest.mark.thorough  # compiles

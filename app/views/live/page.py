@@ -39,7 +39,7 @@ class LivePage(QWidget):
         self.device = named(Combo(self), "live.device")
         for id, title in (
             ("camera", self.tr("Camera")),
-            ("video", self.tr("Video in a camera's place")),
+            ("video", self.tr("Video file")),
             ("microphone", self.tr("Microphone")),
             ("screen", self.tr("Region of the screen")),
         ):

@@ -7,7 +7,6 @@ Numba's disk cache checks one file each. After an edit here, or of a loop that a
 from __future__ import annotations
 
 import ctypes
-import os
 import struct
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -30,17 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 offset: Any = np.uintp
 """Converts an index to unsigned. A signed index may count from the end, and the test for that prevents
 vectorisation."""
-SPINS = {"GOMP_SPINCOUNT": "10000", "KMP_BLOCKTIME": "1"}
-"""How long OpenMP's threads look for more work before they sleep: GNU's turns of a loop, some tenths of a millisecond,
-and LLVM's milliseconds. Both outlast the gap between two timed calls. By default they go on for 10 and 200 ms: on two
-busy cores, GNU's made an average of 3 x 3 over 480 x 480 take 8 ms instead of 0.07, because a thread that waits keeps
-the core from the one it waits for."""
 ZERO, NEAREST, WRAP = BORDERS.index("zero"), BORDERS.index("nearest"), BORDERS.index("wrap")
-
-
-if "OMP_WAIT_POLICY" not in os.environ:  # OpenMP reads them once, when the first parallel loop loads it
-    for name, turns in SPINS.items():
-        os.environ.setdefault(name, turns)
 
 
 class _Compiler(event.Listener):  # type: ignore[misc]
