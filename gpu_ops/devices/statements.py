@@ -43,7 +43,7 @@ def encloses(text: str, line: int, inner: int) -> bool:
 
 
 def _end(words: Words, place: int) -> int:
-    """The place behind the statement that begins at `place`, with what belongs to it as else."""
+    """The index after the statement that begins at `place`, including what belongs to it as else."""
     place = _body_end(words, place)
     while place < len(words) and words[place][0] == "else":
         place = _body_end(words, place + 1)
@@ -51,7 +51,7 @@ def _end(words: Words, place: int) -> int:
 
 
 def _body_end(words: Words, place: int) -> int:
-    """The place behind the body of a statement."""
+    """The index after the body of a statement."""
     while place < len(words) and words[place][0] in (*WITH_CONDITION, "constexpr", "do", "("):
         place = _closed(words, place)
     if place < len(words) and words[place][0] == "{":
@@ -62,7 +62,7 @@ def _body_end(words: Words, place: int) -> int:
 
 
 def _closed(words: Words, place: int) -> int:
-    """The place behind the bracket that closes the one at `place`; the next place where there is none."""
+    """The index after the bracket that closes the one at `place`; the next index where there is none."""
     depth = 0
     for at in range(place, len(words)):
         depth += (words[at][0] in PAIRS) - (words[at][0] in PAIRS.values())
