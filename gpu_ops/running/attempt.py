@@ -29,8 +29,7 @@ from gpu_ops.progress import Cancelled, listening
 from gpu_ops.running import kept_plans
 from gpu_ops.running.affordable import PACE, threads_of
 from gpu_ops.running.declared import make_plan, mistakes
-from gpu_ops.running.kept_plans import KeptPlan
-from gpu_ops.running.repeats import Repeats, as_bytes
+from gpu_ops.running.kept_plans import KeptPlan, Repeats, as_bytes
 from gpu_ops.running.timing import check_stop
 from gpu_ops.running.verify import same_bytes, verify
 from gpu_ops.task import Task

@@ -28,7 +28,7 @@ from gpu_ops.running.attempt import (
 )
 from gpu_ops.running.chunked import Results, chunked, planned, steps_of
 from gpu_ops.running.declared import make_plan, mistakes
-from gpu_ops.running.repeats import as_bytes
+from gpu_ops.running.kept_plans import as_bytes
 from gpu_ops.running.verify import same_bytes
 from gpu_ops.task import Task
 

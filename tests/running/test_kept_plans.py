@@ -17,7 +17,7 @@ from gpu_ops.filters import find_filter
 from gpu_ops.filters.registry import Registry
 from gpu_ops.inputs import Facts
 from gpu_ops.plan import Call, Plan
-from gpu_ops.running import attempt, kept_plans, repeats, runner, verify
+from gpu_ops.running import attempt, kept_plans, runner, verify
 from gpu_ops.running.kept_plans import MOST_BYTES, MOST_KEPT, key_of
 from gpu_ops.running.runner import run_experiment
 from gpu_ops.task import Successor
@@ -154,7 +154,7 @@ class TestRepeatOnAGpu:
         assert [set(array.ravel()) for array in had] == [{0}, {1}, {2}, {3}], "each has its own memory"
         assert counting.plans == 1 and not seen and not gpu.downloads
         pinned = list(gpu.memory.values()).count("pinned")
-        assert pinned == 1 + repeats.LENT
+        assert pinned == 1 + kept_plans.LENT
         had.clear()
         del run
         for _ in range(3):
@@ -162,7 +162,7 @@ class TestRepeatOnAGpu:
         assert list(gpu.memory.values()).count("pinned") == pinned
 
     def test_a_result_outlives_its_plan_and_not_the_other_way_round(self):
-        target = repeats._Target(None, {"image": np.ones((3, 4))})
+        target = kept_plans._Target(None, {"image": np.ones((3, 4))})
         memory, view = weakref.ref(target.results["image"]), target.lend()["image"][1:]
         assert not target.free
         del target
@@ -171,7 +171,7 @@ class TestRepeatOnAGpu:
         assert memory() is None
 
     def test_large_results_are_copied_from_the_plans_own_pinned_memory(self, gpu, counting, monkeypatch):
-        monkeypatch.setattr(repeats, "LENT_BYTES", 40 * 30 * 4 - 1)
+        monkeypatch.setattr(kept_plans, "LENT_BYTES", 40 * 30 * 4 - 1)
         input = picture()
         for _ in range(3):
             assert np.array_equal(counting.run(input, pick=self.pick).outputs["image"], input.array)
