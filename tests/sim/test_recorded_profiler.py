@@ -19,6 +19,8 @@ SMALL, EVERY = 50_000, 6
 """Cases with at most so many samples, of which every sixth is simulated."""
 DRIFTED = Case("histogram1d", "private", "float32", (100003,), "reflect")
 """Lanes of a warp that leave the search for their bin at different times, in a loop with atomics."""
+UNROLLED = Case("reduce1d", "warp_shuffle", "uint8", (100003,), "reflect")
+"""A warp with lanes that have a pass more than others, in a loop that the assembler unrolls."""
 
 
 @pytest.fixture
@@ -45,8 +47,9 @@ def test_most_recorded_launches_have_the_counts_of_nsight_compute() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("disassembled")
-def test_lanes_stay_together_in_loops_with_atomics_whose_results_nobody_reads() -> None:
-    assert not [str(one) for one in compared([DRIFTED]) if one.apart]
+@pytest.mark.parametrize("case", [DRIFTED, UNROLLED], ids=["atomics whose results nobody reads", "an unrolled loop"])
+def test_lanes_are_together_in_loops_where_they_are_on_the_gpu(case: Case) -> None:
+    assert not [str(one) for one in compared([case]) if one.apart]
 
 
 def test_launches_of_all_filters_are_recorded() -> None:
