@@ -141,8 +141,9 @@ def test_long_lattices_stay_in_range_over_three_levels(rule: str, scale: float) 
     three levels, all of which have enough rows for warps."""
     params = {"wavelet": "db20", "border": "periodization", "levels": 3, "rule": rule, "value": 0.3 * scale}
     x = _noise((320, 320)) * np.float32(scale)
-    found, expected, lines, _ = _made(find_filter("wavelet2d"), x, variant="warp_strips", **params)
+    found, expected, lines, predicted = _made(find_filter("wavelet2d"), x, variant="warp_strips", **params)
     assert np.abs(found - expected).max() < 4e-6 * scale
+    assert {id: _count(chain(*lines.values()), id) for id in predicted} == predicted
     assert FILE not in {line.file for step in lines.values() for line in step}
 
 

@@ -32,10 +32,11 @@ from gpu_ops.task import Task
 
 FOUR, MOST = 4, 1 << 31
 """Samples loaded at once, and the limit on an image's positions: bytes of a row are ints."""
-LEAST_ROWS, WARPS, MOST_WARPS, SHORT, LATTICES = 8, 8, 12, 10, 34
+LEAST_ROWS, WARPS, MOST_WARPS, SHORT, LATTICES = 8, 8, 12, 10, 28
 """The minimum rows of a segment, and the resident warps per multiprocessor if the launch is memory-bound, and if it is
 compute-bound: two levels of filters with more than SHORT taps, and one of filters with more than LATTICES. Registers
-suffice for so many: on an H200, 4096², db18 took 245 µs (273 µs with 8 warps), db19 258 µs (271), db20 291 µs (289)."""
+suffice for so many: on an H200, 4096², coif5 took 193 µs (222 µs with 8 warps), db17 216 µs (243), db18 245 µs (273),
+db19 258 µs (271), db20 291 µs (289), but db12 170 µs (152)."""
 
 
 class Rung(Enum):
