@@ -34,8 +34,7 @@ WORKSPACE, RESERVED = "%envreg", "%reserved_smem_offset_"
 INDICES = {"%tid", "%ntid", "%ctaid", "%nctaid", "%laneid", "%warpid", "%nwarpid", "%smid", "%nsmid", "%gridid"}
 INDICES |= {"%clusterid", "%nclusterid", "%cluster_ctaid", "%cluster_nctaid", "%cluster_ctarank", "%cluster_nctarank"}
 INDICES |= {"%is_explicit_cluster"}
-NOTHING = {"prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent"}
-NOTHING |= {"griddepcontrol"}
+NOTHING = {"prefetch", "prefetchu", "nanosleep", "discard", "applypriority", "brkpt", "pmevent", "griddepcontrol"}
 
 
 @dataclass(frozen=True, eq=False)
