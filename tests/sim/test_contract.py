@@ -54,7 +54,7 @@ FAULTS = {
     "strides_of_two": "out of bounds",
     "missing_barrier": "read-after-write hazard",
     "missing_fence": "read-after-write hazard, missing __threadfence()",
-    "early_ticket": "read-after-write hazard in global memory",
+    "early_ticket": "read-after-write hazard between blocks",
     "missing_last_barrier": "read-after-atomic hazard",
     "one_try": "write-after-write hazard",
     "groups_overlap": "write-after-write hazard within a warp",
