@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from gpu_ops.devices.sass.disassembler import live_registers, machine_code
+from gpu_ops.devices.sass.disassembler import live_registers, machine_code, start_live_registers
 from gpu_ops.devices.sass.listing import Control, SassLine
 from gpu_ops.devices.sim.device import SimKernel
+from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.ptx.program import Instruction
 from gpu_ops.errors import DeviceError
+from gpu_ops.plan import Launch, Plan
 
 Place = tuple[str, int]
 
@@ -47,6 +49,14 @@ class KernelCode:
     def places(self) -> dict[int, tuple[Place, ...]]:
         """The source lines of each line of the PTX that has any."""
         return {line.row: line.places for line in self.ptx if line.places}
+
+
+def begin_listing(plan: Plan, options: Options) -> None:
+    """Find live registers while the plan runs, if the options are those of a kernel that is shown."""
+    if options.machine_code and options.tracing:
+        for step in plan.steps:
+            if isinstance(step, Launch):
+                start_live_registers(step.kernel.compiled)
 
 
 def code_of(kernel: SimKernel) -> KernelCode:

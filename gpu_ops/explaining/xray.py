@@ -19,7 +19,7 @@ from gpu_ops.errors import ParamError
 from gpu_ops.explaining.cliffs.occupancy_steps import Demand
 from gpu_ops.explaining.cliffs.occupancy_steps import as_dict as steps_dict
 from gpu_ops.explaining.cliffs.spilled_lines import as_dicts, spilled_lines
-from gpu_ops.explaining.machine_code import KernelCode, code_dict, code_of, counted_as
+from gpu_ops.explaining.machine_code import KernelCode, begin_listing, code_dict, code_of, counted_as
 from gpu_ops.explaining.source_files import FileXRay, by_file
 from gpu_ops.explaining.spills import spill_counts
 from gpu_ops.params import Value, Values, check_values
@@ -168,6 +168,7 @@ def execute_by_step(
     the task on it, the plan and each step with its execution. Raises as `xray` does."""
     device = SimDevice(architecture, options, assemble=True)
     session, task, plan = planned(device, filter, variant, input, params, knobs, edits)
+    begin_listing(plan, options)
     return session, task, plan, [(step, session.execute(Plan((step,), plan.outputs))) for step in plan.steps]
 
 
@@ -227,8 +228,7 @@ def kernels_of(
         if isinstance(step, Launch):
             launches[step.kernel.name].append((step, execution))
     kernels = [_kernel(name, own, architecture, edits) for name, own in launches.items()]
-    if code:
-        kernels = [replace(k, code=code_of(launches[k.name][0][0].kernel)) for k in kernels]
+    kernels = [replace(k, code=code_of(launches[k.name][0][0].kernel)) if code else k for k in kernels]
     return tuple(replace(k, traces=_traces(launches[k.name])) if trace else k for k in kernels)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any
 
@@ -115,14 +116,13 @@ def test_an_edit_is_compared_with_the_shipped_kernel_and_taken_back(qtbot, windo
     assert "(A)1 * " in editor.toPlainText(), "undone as well"
 
 
-MOST_SECONDS = 1.0
-"""The most processor time from the pause after a keystroke to refreshed counters, also on a machine that does other
-work: twice what is wanted of one that does not."""
+MOST_SECONDS, MOST_SECONDS_BUSY = 0.5, 1.0
+"""The most from the pause after a keystroke to refreshed counters, by the clock on a machine that does nothing else,
+and in processor time on a busy one."""
 
 
 def busy_seconds(engine: psutil.Process) -> float:
-    """The processor time of the window and of the engine with its children until now: they take turns, so that it is
-    the wall time of a machine that does nothing else."""
+    """The processor time of the window and of the engine with its children until now."""
     return time.process_time() + sum(engine.cpu_times()[:4])
 
 
@@ -142,7 +142,8 @@ def test_counters_are_refreshed_half_a_second_after_the_pause(qtbot, window) -> 
         spent.append((busy_seconds(engine) - begun[-1][0], time.perf_counter() - begun[-1][1]))
     processor, wall = (min(each) for each in zip(*spent[1:], strict=True))
     print(f"processor {processor:.2f} s, wall {wall:.2f} s")
-    assert processor <= MOST_SECONDS, spent
+    busy = os.getloadavg()[0] > (os.cpu_count() or 1) / 2
+    assert processor <= MOST_SECONDS_BUSY and (busy or wall <= MOST_SECONDS), spent
 
 
 def test_a_header_can_be_edited(qtbot, window) -> None:

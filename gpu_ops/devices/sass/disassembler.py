@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from collections import OrderedDict
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -27,8 +28,13 @@ _KEPT = 64
 _CODE, _LIVE = ("-c", "-hex", "-gp", "-ndf"), ("-c", "-lrm", "count")
 """The code without an analysis of its data flow, which takes a third of the time and is only needed for live
 registers."""
-_LISTINGS: OrderedDict[tuple[str, tuple[str, ...]], dict[str, Any]] = OrderedDict()
-"""What was read of each cubin, by its hash and the flags, for each of its kernels."""
+_Key = tuple[str, tuple[str, ...]]
+"""The hash of a cubin, and the flags."""
+_LISTINGS: OrderedDict[_Key, dict[str, Any]] = OrderedDict()
+"""What was read of each cubin, for each of its kernels."""
+_STARTED: OrderedDict[_Key, Future[str]] = OrderedDict()
+_BESIDE = ThreadPoolExecutor(1, "nvdisasm")
+"""Disassembles for live registers while the caller reads the code and simulates it."""
 _SYMBOL = re.compile(r"^//-+\s+\.text\.(\S+)\s+-+$", re.M)
 
 
@@ -57,6 +63,15 @@ def machine_code(compiled: Compiled, symbol: str) -> tuple[SassLine, ...]:
     return lines
 
 
+def start_live_registers(compiled: Compiled) -> None:
+    """Begin to find the live registers, which `live_registers` will be asked for."""
+    key = _key(compiled, _LIVE)
+    if compiled.cubin and key not in _LISTINGS and key not in _STARTED:
+        _STARTED[key] = _BESIDE.submit(_disassembled, compiled.cubin, _LIVE)
+        while len(_STARTED) > _KEPT:
+            _STARTED.popitem(last=False)
+
+
 def live_registers(compiled: Compiled, symbol: str) -> dict[int, dict[str, int]]:
     """The live registers of a kernel by kind, by the address of the instruction. Raises DeviceError."""
     found: dict[int, dict[str, int]] = _read(compiled, _LIVE, read_live).get(symbol, {})
@@ -68,14 +83,19 @@ def _read(compiled: Compiled, flags: tuple[str, ...], read: Callable[[str, str],
     if not compiled.cubin:
         why = reason() or "The assembler did not run."
         raise DeviceError(f"There is no machine code of {compiled.source}. {why}")
-    key = sha256(compiled.cubin).hexdigest(), flags
+    key = _key(compiled, flags)
     if key not in _LISTINGS:
-        text = interruptible(lambda: _disassembled(compiled.cubin, flags))
+        started = _STARTED.pop(key, None)
+        text = interruptible(started.result if started else lambda: _disassembled(compiled.cubin, flags))
         _LISTINGS[key] = {symbol: read(text, symbol) for symbol in _SYMBOL.findall(text)}
         while len(_LISTINGS) > _KEPT:
             _LISTINGS.popitem(last=False)
     _LISTINGS.move_to_end(key)
     return _LISTINGS[key]
+
+
+def _key(compiled: Compiled, flags: tuple[str, ...]) -> _Key:
+    return sha256(compiled.cubin).hexdigest(), flags
 
 
 def _disassembled(cubin: bytes, flags: tuple[str, ...]) -> str:
