@@ -29,7 +29,7 @@ def test_the_shipped_lecture_has_ten_scenes_that_can_be_shown() -> None:
     assert all(scene.notes and scene.text for scene in lecture.scenes)
     assert check_lecture(lecture) == []
     parts = [scene.part for scene in lecture.scenes[1:5]]
-    assert parts == ["xray", "tabs", "tabs", "xray"], "a comparison and addresses need the whole screen"
+    assert parts == ["xray", "xray", "tabs", "xray"], "addresses need the whole screen; no scene begins with its answer"
 
 
 @pytest.mark.parametrize(
