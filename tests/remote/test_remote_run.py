@@ -131,11 +131,11 @@ def test_times_are_taken_there_and_named_so(
 
 
 def test_a_report_is_of_one_machine() -> None:
-    own = {"cpu": "Xeon", "devices": {"cpu": {"model": "Xeon"}}}
-    there = {"remote": "gpu-host", "cpu": "Xeon", "devices": {"gpu-host/cpu": {"model": "Xeon"}}}
-    begun = {key: value for key, value in there.items() if key != "cpu"}  # nothing has run there yet
+    own = {"cpu": "Xeon", "threads": 16, "devices": {"cpu": {"model": "Xeon"}}}
+    there = {"remote": "gpu-host", "cpu": "Xeon", "threads": 16, "devices": {"gpu-host/cpu": {"model": "Xeon"}}}
+    begun = {key: value for key, value in there.items() if key not in ("cpu", "threads")}  # nothing has run there yet
     assert same_machine(there, begun) and same_machine(there, there)
-    for other in (own, {**there, "remote": "elsewhere"}, {**there, "cpu": "EPYC"}):
+    for other in (own, {**there, "remote": "elsewhere"}, {**there, "cpu": "EPYC"}, {**there, "threads": 32}):
         assert not same_machine(there, other)
     assert not same_machine(begun, own)
 
