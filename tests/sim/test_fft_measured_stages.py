@@ -9,7 +9,7 @@ import pytest
 from lanes import few
 
 from gpu_ops.filters import find_filter
-from gpu_ops.filters.fft.cuda.measured_stages import LONG, SHORT
+from gpu_ops.filters.fft.cuda.measured_stages import LONG, REAL, SHORT
 from gpu_ops.filters.fft.cuda.radices import stages_of
 from gpu_ops.plan import Limits
 from gpu_ops.running.runner import run_experiment
@@ -18,14 +18,15 @@ from tests.recording import Recording
 from tests.tasks import planned
 
 H200 = Limits((9, 0), 1024, 227 << 10, 132, 60 << 20, 140 << 30, 2)
-CASES = [("short", n) for n in SHORT] + [("fast", n) for n in LONG]
+CASES = [("short", n, "complex") for n in SHORT] + [("fast", n, "complex") for n in LONG]
+CASES += [("short", n, "real") for n in REAL]
 
 
-@pytest.mark.parametrize("variant, points", few(CASES, more=12))
-def test_lines_of_measured_stages_are_right(variant: str, points: int) -> None:
+@pytest.mark.parametrize("variant, points, numbers", few(CASES, more=12))
+def test_lines_of_measured_stages_are_right(variant: str, points: int, numbers: str) -> None:
     x = np.random.default_rng(4).standard_normal((2 * points * (35 if variant == "short" else 3),)).astype(np.float32)
     input = Input("signal", x, "t", "noise", {"generator": "test", "steps": []})
-    params = {"points": points, "numbers": "complex"}
+    params = {"points": points, "numbers": numbers}
     experiment = Experiment("fft_batch1d", input, params, (Pick(variant, "sim", {}),), protocol="none")
     made = list(run_experiment(experiment))[-1]
     assert made.ok and not made.findings
@@ -51,9 +52,11 @@ def _radices(variant: str, points: int, dtype: str = "float32", numbers: str = "
     return f"{device.defines['RADICES'].replace(',', 'x')}@{device.defines['LINE_THREADS']}"
 
 
-def test_they_are_taken_of_complex_single_rows_by_default() -> None:
+def test_they_are_taken_of_single_rows_by_default() -> None:
     assert _radices("short", 70) == "14x5@5" and _radices("fast", 882) == "21x7x6@49"
     assert _radices("short", 70, "float64") == "10x7@7" == _radices("short", 140, numbers="real")
+    assert _radices("short", 21, numbers="real") == "21@1" and _radices("short", 42, numbers="real") == "7x3@3"
+    assert _radices("short", 144, numbers="real") == "6x12@6" and _radices("short", 144, "float64", "real") == "9x8@8"
     cheapest = stages_of(882, 32)
     assert cheapest is not None
     usual = f"{'x'.join(map(str, cheapest.radices))}@{cheapest.threads}"

@@ -24,9 +24,8 @@ FEWEST_ROWS = 8
 MANY_PIXELS = 8192**2
 FASTER_FROM = {("uint8", 1): 64, ("uint8", 3): 32, ("uint8", 4): 96, ("uint16", 1): 32}
 """The smallest radius measured, by samples and channels, at which it was faster than a ring buffer. On an H200, 8192²:
-RGB radius 32 200 µs (ring buffer 224), 64 234 (307), 128 287 (717); RGBA radius 96 318 (389), 120 348 (480); gray
-radius 64 104 (131); 16 bits radius 32 132 (139), 64 149 (192), 128 236 (297). Copies past the first-level cache came
-later: RGB radius 64 took 3 to 5 % less with them."""
+RGB radius 32 209 µs (ring buffer 223), 64 225 (309), 128 294 (718); RGBA radius 96 318 (389), 120 338 (478); gray
+radius 64 104 (131); 16 bits radius 32 132 (139), 64 139 (190), 128 183 (297)."""
 UNITS = (5, 192), (9, 64, 3), (7, 64, 4), (1, 64), (13, 96)
 """Shapes of images that the contract tests in addition: their rows are whole units."""
 RAGGED = ((1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (130, 70), (19, 23, 3), (16, 31, 4))
@@ -35,11 +34,13 @@ RAGGED = ((1, 1), (1, 7), (7, 1), (17, 33), (33, 257), (61, 127), (130, 70), (19
 
 @dataclass(frozen=True)
 class Shape:
-    """A block of so many `warps`; `blocks` of them share a multiprocessor, and `stages` rows are loaded ahead."""
+    """A block of so many `warps`; `blocks` of them share a multiprocessor, and `stages` rows are loaded ahead. A thread
+    has so many `values` if given."""
 
     warps: int
     blocks: int
     stages: int = 4
+    values: int = 0
 
 
 @dataclass(frozen=True)
@@ -93,18 +94,23 @@ def values_of(meta: Meta) -> int:
 
 
 def strip_of(meta: Meta, radius: int, shape: Shape) -> Strip:
-    return Strip(shape, values_of(meta), radius, meta.channels, meta.itemsize)
+    return Strip(shape, shape.values or values_of(meta), radius, meta.channels, meta.itemsize)
 
 
-FASTEST = {("uint8", 1): Shape(3, 4), ("uint8", 3): Shape(4, 4)}
-"""The fastest blocks on an H200 at 8192², by samples and channels."""
+FASTEST = {
+    ("uint8", 1): ((MOST_RADIUS, Shape(3, 4)),),
+    ("uint8", 3): ((48, Shape(4, 4)), (96, Shape(6, 2)), (MOST_RADIUS, Shape(4, 4))),
+    ("uint16", 1): ((48, Shape(4, 3)), (96, Shape(6, 3, values=8)), (MOST_RADIUS, Shape(4, 4, values=8))),
+}
+"""The fastest blocks up to a radius on an H200 at 8192², by samples and channels; measured at radius 32, 64 and 128."""
 SMALLER = (Shape(2, 4, 2), Shape(4, 1, 2), Shape(8, 1, 2))
 """Blocks for less shared memory, and for wide windows in that."""
 
 
 def best(meta: Meta, radius: int, limits: Limits) -> Strip | None:
     """The strip of the fastest block that fits; None if there is none."""
-    shapes = FASTEST.get((meta.dtype, meta.channels), Shape(4, 3)), *SMALLER
+    known = FASTEST.get((meta.dtype, meta.channels), ())
+    shapes = next((shape for up_to, shape in known if radius <= up_to), Shape(4, 3)), *SMALLER
     strips = (strip_of(meta, radius, shape) for shape in shapes)
     return next((s for s in strips if s.outputs > 0 and s.shared_bytes <= limits.shared_bytes), None)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from gpu_ops.filters.fft.batch import Batch, largest, spectra
 from gpu_ops.filters.fft.cuda.batch_passes import read
-from gpu_ops.filters.fft.cuda.measured_stages import SHORT
+from gpu_ops.filters.fft.cuda.measured_stages import REAL, SHORT
 from gpu_ops.filters.fft.cuda.passes import UNPACKED, WHOLE, Passes, Scheme, circle, half_turns
 from gpu_ops.filters.fft.cuda.radices import MOST_PRIME, MOST_THREADS, Stages, largest_prime
 from gpu_ops.filters.fft.forms import complex_type
@@ -59,10 +59,11 @@ class Short:
     @classmethod
     def of(cls, task: Task) -> Short:
         """Of a task that the variant takes."""
-        n, numbers, ends, _ = read(Batch.of(task), True)
+        batch = Batch.of(task)
+        n, numbers, ends, _ = read(batch, True)
         itemsize = complex_type(task).itemsize
-        measured = SHORT.get(n) if ends == WHOLE and itemsize == SINGLE else None
-        stages = (measured or two_stages(n)) if n > int(task.knobs["alone"]) else Stages((n,), 1)
+        known = (SHORT.get(n) if ends == WHOLE else REAL.get(batch.width)) if itemsize == SINGLE else None
+        stages = (known or two_stages(n)) if n > int(task.knobs["alone"]) else Stages((n,), 1)
         line = pitch(n) * itemsize
         lines = max(1 << (int(task.knobs["block"]) // stages.threads).bit_length() - 1, WARP)
         while lines * line > task.limits.shared_bytes or lines * stages.threads > MOST_THREADS:
