@@ -7,7 +7,6 @@ import os
 import platform
 import re
 import signal
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,8 +23,8 @@ from gpu_ops.processes import SAFE, safe_path
 from gpu_ops.version import __version__
 
 ADDRESS = re.compile(r"(?:[a-z]+://)?[^/\s]+:\d{1,5}")
-CLOSE_S, LOOK_S = 20, 0.05
-"""Seconds until the workers must have ended, and between two looks at those that start."""
+CLOSE_S = 20
+"""Seconds until the workers must have ended."""
 START_S = 60
 """Seconds until the workers must have started, or the scheduler must have answered."""
 VERSION = "__import__('gpu_ops.version', fromlist=['version']).__version__"
@@ -126,26 +125,27 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
 
 
 def _end(own: Any) -> None:
-    """Close a cluster of this machine; a worker that does not end within CLOSE_S is killed. One that starts in place of
-    a worker that died is waited for: it would wait itself for a supervisor that no longer answers."""
-    until = time.monotonic() + CLOSE_S
-    while time.monotonic() < until and any(_is_starting(nanny) for nanny in own.workers.values()):
-        time.sleep(LOOK_S)
+    """Close a cluster of this machine; a worker that does not end within CLOSE_S is killed. One that is just being
+    started in place of a worker that died is killed at once: its supervisor may wait for it for ever, because Dask
+    loses the news that it has started where the one before died while it started itself."""
     started = [child for child in multiprocessing.active_children() if child.name.startswith("Dask Worker")]
-    ours = {getattr(nanny, "pid", None) for nanny in own.workers.values()}
+    nannies = list(own.workers.values())
+    for nanny in nannies:
+        nanny.close_gracefully()  # it starts no other worker
+    _kill(started, [nanny for nanny in nannies if nanny.process and nanny.process.status.name == "starting"])
     with suppress(TimeoutError):
         own.close(timeout=CLOSE_S)
         return
-    for child in (child for child in started if child.pid in ours):
-        child.kill()
+    _kill(started, nannies)
     with suppress(TimeoutError):
         own.close(timeout=CLOSE_S)
 
 
-def _is_starting(nanny: Any) -> bool:
-    """Whether a supervisor starts its worker again."""
-    process = nanny.process
-    return nanny.status.name == "running" and (process is None or process.status.name in ("starting", "stopped"))
+def _kill(started: list[Any], nannies: list[Any]) -> None:
+    """Kill the workers of these supervisors."""
+    pids = {getattr(nanny, "pid", None) for nanny in nannies}
+    for child in (child for child in started if child.pid in pids):
+        child.kill()
 
 
 def _settings(dask: Any) -> dict[str, Any]:
