@@ -115,26 +115,37 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
         try:
             own = _started(count, gpus)
             opened.callback(_end, own)
-            client = opened.enter_context(Client(own, set_as_default=False))
+            # Results come from the workers themselves: by way of the scheduler they would be copied once more.
+            client = opened.enter_context(Client(own, set_as_default=False, direct_to_workers=True))
         except (RuntimeError, OSError) as error:
             words = f"The workers did not start ({plain(error, 120)})"
             raise DeviceError(f"{words}; end other programs, or take fewer of them, and try again.") from None
-        client.register_plugin(_interruption(), name="kernelscope-interruption")
+        client.register_plugin(_preparation(work), name="kernelscope-preparation")
         yield client
 
 
 def _end(own: Any) -> None:
-    """Close a cluster of this machine; a worker that does not end within CLOSE_S, such as one whose supervisor is about
-    to restart it, is killed."""
+    """Close a cluster of this machine; a worker that does not end within CLOSE_S is killed. One that is just being
+    started in place of a worker that died is killed at once: its supervisor may wait for it for ever, because Dask
+    loses the news that it has started where the one before died while it started itself."""
     started = [child for child in multiprocessing.active_children() if child.name.startswith("Dask Worker")]
-    ours = {getattr(nanny, "pid", None) for nanny in own.workers.values()}
+    nannies = list(own.workers.values())
+    for nanny in nannies:
+        nanny.close_gracefully()  # it starts no other worker
+    _kill(started, [nanny for nanny in nannies if nanny.process and nanny.process.status.name == "starting"])
     with suppress(TimeoutError):
         own.close(timeout=CLOSE_S)
         return
-    for child in (child for child in started if child.pid in ours):
-        child.kill()
+    _kill(started, nannies)
     with suppress(TimeoutError):
         own.close(timeout=CLOSE_S)
+
+
+def _kill(started: list[Any], nannies: list[Any]) -> None:
+    """Kill the workers of these supervisors."""
+    pids = {getattr(nanny, "pid", None) for nanny in nannies}
+    for child in (child for child in started if child.pid in pids):
+        child.kill()
 
 
 def _settings(dask: Any) -> dict[str, Any]:
@@ -196,15 +207,26 @@ def _gpus(wanted: str) -> list[str]:
     return [visible[int(number)] if visible else number for number in numbers]
 
 
-def _interruption() -> Any:
-    """A plugin by which workers leave Ctrl-C to the process that started them."""
+def _preparation(work: Work) -> Any:
+    """A plugin by which workers leave Ctrl-C to the process that started them, and are ready for their device before
+    they get a file: what kills them while they start is not taken for a fault of the file."""
     from distributed import WorkerPlugin
 
-    class Interruption(WorkerPlugin):  # type: ignore[misc]
+    own = _own(work)
+
+    class Preparation(WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: Any) -> None:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+            with suppress(Exception):  # the first file, or `_checked`, says what is wrong
+                look(own)
 
-    return Interruption()
+    return Preparation()
+
+
+def _own(work: Work) -> Work:
+    """The work as a worker looks at it: by itself on its devices."""
+    spec = replace(work.spec, inputs=(), workers=1, gpus=None, scheduler=None, devices=_devices(work))
+    return replace(work, spec=spec)
 
 
 def look(work: Work) -> dict[str, Any]:
@@ -228,8 +250,7 @@ def _checked(client: Any, work: Work) -> dict[str, dict[str, Any]]:
         start = f"start some: dask worker {where}" if work.spec.scheduler else "end other programs, and try again"
         raise DeviceError(f"No worker came to the scheduler {where} in {START_S} s; {start}.") from None
     _check_versions(client)
-    spec = replace(work.spec, inputs=(), workers=1, gpus=None, scheduler=None, devices=_devices(work))
-    found: dict[str, Any] = client.run(look, replace(work, spec=spec), on_error="return")
+    found: dict[str, Any] = client.run(look, _own(work), on_error="return")
     for address, one in found.items():
         if isinstance(one, BaseException):
             raise DeviceError(f"Worker {address}: {plain(one, 300)}") from None

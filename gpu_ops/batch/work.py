@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
@@ -17,8 +18,22 @@ from gpu_ops.batch.edited import limits_of
 from gpu_ops.batch.files import Item, is_done, result_facts, stamp
 from gpu_ops.batch.in_bands import LargeFile, large_file
 from gpu_ops.batch.spec import BatchSpec
-from gpu_ops.errors import BAD_INPUT, FAILURE_CODES, FINE, WRONG, InputError, KernelscopeError, WrongResult, plain
+from gpu_ops.devices import open_device
+from gpu_ops.errors import (
+    BAD_INPUT,
+    FAILURE_CODES,
+    FINE,
+    WRONG,
+    DeviceError,
+    InputError,
+    KernelFault,
+    KernelscopeError,
+    WrongResult,
+    plain,
+)
 from gpu_ops.filters import FILTERS
+from gpu_ops.io.inputs import Array
+from gpu_ops.io.memory import Allocate, ReusedMemory, allocating
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
 from gpu_ops.io.results import save_output
@@ -129,6 +144,21 @@ class Work:
         return is_done(earlier, item, choosing.with_defaults(filter, params))
 
 
+@cache
+def _host_memory(device: str) -> ReusedMemory:
+    """The memory of inputs and results in this process, pinned where the device is a GPU and the system allows it."""
+
+    def pin(memory: Array) -> None:
+        with suppress(DeviceError):
+            open_device(device).register(memory)
+
+    def unpin(memory: Array) -> None:
+        with suppress(DeviceError, KernelFault):
+            open_device(device).unregister(memory)
+
+    return ReusedMemory(pin, unpin)
+
+
 def _compute(
     work: Work, item: Item, record: dict[str, Any], said: list[str], bands: Executor[Any, Any], report: Report
 ) -> int:
@@ -138,7 +168,23 @@ def _compute(
     said += [f"{plain(item.file)}: {one}." for one in words]
     if large is not None:
         return _compute_bands(large, record, bands, report)
-    clean = spec.reading.load(item.file)
+    with _host_memory(work.devices[0]).lending() as allocate:
+        return _compute_loaded(work, item, record, said, bands, report, allocate)
+
+
+def _compute_loaded(
+    work: Work,
+    item: Item,
+    record: dict[str, Any],
+    said: list[str],
+    bands: Executor[Any, Any],
+    report: Report,
+    allocate: Allocate,
+) -> int:
+    """`_compute` for a file that is loaded as a whole, or one frame of it, into memory from `allocate`."""
+    spec = work.spec
+    with allocating(allocate):
+        clean = spec.reading.load(item.file)
     said += [f"{plain(item.file)}: {one}." for one in notes_in(clean.origin)]
     input = spec.reading.finish(clean)
     filter = FILTERS.find(spec.filter, input.kind)
@@ -153,7 +199,7 @@ def _compute(
         frames = partial(write_frames, report=report, executor=bands)
         return _compute_frames(work, item, record, input, Wanted(filter.id, params, pick, "", spec.deadline), frames)
     experiment = Experiment(filter.id, input, params, (pick,), "none", checks=spec.checks, memory=spec.device_memory)
-    with _computing, limits_of(pick, spec.deadline, plain(item.file, 60)):
+    with _computing, limits_of(pick, spec.deadline, plain(item.file, 60)), allocating(allocate):
         result = last_runs(run_experiment(experiment))[-1]
     report_row = row(result, experiment, with_roofs=False)
     record |= {"error_max": report_row.to_json()["error_max"], "notes": list(report_row.notes)}

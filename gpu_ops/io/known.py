@@ -24,8 +24,8 @@ LARGE = 1 << 28
 """Files of more bytes than this have a sampled hash."""
 PIECES, PIECE_BYTES = 64, 1 << 16
 """A sampled hash covers PIECES evenly spaced pieces of PIECE_BYTES, including the first and the last bytes."""
-HASHED = 1 << 24
-"""Bytes that are hashed at a time."""
+HASHED = 1 << 20
+"""Bytes that are hashed at a time: they stay in a cache, and no new memory is needed for each."""
 MOST_STACKS, MOST_HASHES = 2, 64
 FRESH = 2.0
 """Seconds after a write in which some file systems may give a second write the same time."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import mmap
 import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -22,6 +23,8 @@ from gpu_ops.progress import advance
 
 LARGE = 1 << 24
 """Arrays of at least this many bytes are read into the caller's memory."""
+ROOMIEST, KEPT_SHARE = 2, 16
+"""Memory is used again for arrays that fill it at least to half; 1 / KEPT_SHARE of what is free stays for that."""
 Allocate = Callable[[tuple[int, ...], np.dtype[Any]], tuple[Array, int | None]]
 """From shape and dtype to an array, and the descriptor of the in-memory file that it starts in, if any: the system
 fills that three times as fast as a program fills new memory."""
@@ -105,6 +108,68 @@ def _send(source: int, offset: int, target: int, nbytes: int) -> int:
     return done
 
 
+HAS_MEMORY_FILES = hasattr(os, "memfd_create")
+
+
+def memory_file(nbytes: int) -> tuple[Array, int]:
+    """So many bytes in a new file that is in memory only, and its descriptor, which the caller closes. Raises
+    OSError."""
+    descriptor = os.memfd_create("kernelscope")
+    try:
+        os.truncate(descriptor, nbytes)
+        return np.frombuffer(mmap.mmap(descriptor, nbytes), np.uint8), descriptor
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+class ReusedMemory:
+    """Memory for the large arrays of one file after the other: new memory often takes longer to get than a file to
+    read. `prepare` is called with new memory, and `release` before it is given back, with its bytes. At most a share of
+    the machine's free memory stays here. Any thread may call `lending`."""
+
+    def __init__(self, prepare: Callable[[Array], object], release: Callable[[Array], object]) -> None:
+        self._prepare, self._release, self._lock = prepare, release, threading.Lock()
+        self._free = list[tuple[Array, int | None]]()
+
+    @contextmanager
+    def lending(self) -> Iterator[Allocate]:
+        """A function for `allocating`, whose arrays are valid inside the block."""
+        lent = list[tuple[Array, int | None]]()
+
+        def allocate(shape: Shape, dtype: np.dtype[Any]) -> tuple[Array, int | None]:
+            nbytes = math.prod(shape) * dtype.itemsize
+            lent.append(self._take(nbytes))
+            memory, descriptor = lent[-1]
+            return memory[:nbytes].view(dtype).reshape(shape), descriptor
+
+        try:
+            yield allocate
+        finally:
+            self._keep(lent)
+
+    def _take(self, nbytes: int) -> tuple[Array, int | None]:
+        """Memory of at least so many bytes, and of not many more."""
+        with self._lock:
+            for place, (memory, _) in enumerate(self._free):
+                if nbytes <= memory.nbytes <= ROOMIEST * nbytes:
+                    return self._free.pop(place)
+        new = memory_file(nbytes) if HAS_MEMORY_FILES else (np.empty(nbytes, np.uint8), None)
+        self._prepare(new[0])
+        return new
+
+    def _keep(self, lent: list[tuple[Array, int | None]]) -> None:
+        """Keep the memory that was used last, within the share."""
+        with self._lock:
+            self._free, most, dropped = [*lent, *self._free], free_memory() // KEPT_SHARE, []
+            while self._free and sum(memory.nbytes for memory, _ in self._free) > most:
+                dropped.append(self._free.pop())
+        for memory, descriptor in dropped:
+            self._release(memory)
+            if descriptor is not None:
+                os.close(descriptor)
+
+
 class SharedBuffer:
     """An array that another process can open by its `name` until `close`, in the caller's memory if the caller provides
     some (`memory.allocating`). The name is "" where the system has no names. Raises OSError."""
@@ -112,14 +177,9 @@ class SharedBuffer:
     def __init__(self, shape: Shape, dtype: np.dtype[Any]) -> None:
         self.name, self._own = "", -1
         self.array, descriptor = empty(shape, dtype)
-        if descriptor is None and self.array.nbytes and hasattr(os, "memfd_create"):
-            descriptor = self._own = os.memfd_create("kernelscope")
-            try:
-                os.truncate(descriptor, self.array.nbytes)
-                self.array = np.ndarray(shape, dtype, mmap.mmap(descriptor, self.array.nbytes))
-            except BaseException:
-                self.close()
-                raise
+        if descriptor is None and self.array.nbytes and HAS_MEMORY_FILES:
+            memory, self._own = memory_file(self.array.nbytes)
+            self.array, descriptor = memory.view(dtype).reshape(shape), self._own
         if descriptor is not None:
             self.name = f"/proc/{os.getpid()}/fd/{descriptor}"
 
