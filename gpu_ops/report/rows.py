@@ -50,7 +50,7 @@ from gpu_ops.report.row_kinds import (
     fact,
     without,
 )
-from gpu_ops.run_key import Items, RunKey, with_tuples
+from gpu_ops.run_key import Items, RunKey, items_of, with_tuples
 from gpu_ops.task import Meta
 from gpu_ops.types import Experiment, Quality, Run, Timing
 
@@ -189,7 +189,10 @@ class Row:
 
     @cached_property
     def job(self) -> Comparable:
-        return Comparable(self.filter, self.key.param_items, self.shape, self.dtype, self.mode)
+        filter = next((f for f in FILTERS if f.id == self.filter), None)
+        later = {p.name: p.default for p in filter.params if p.name not in self.params} if filter else {}
+        items = items_of({**self.params, **later})  # parameters that the filter got later
+        return Comparable(self.filter, items, self.shape, self.dtype, self.mode)
 
     @cached_property
     def measurement(self) -> Hashable:

@@ -201,6 +201,16 @@ def _judge(times: dict[str, float], error: float = 1e-16) -> dict[str, Any]:
     return {j.claim.id: j for j in judge_by_reports(FILTERS.claims, {"made.json": report})}
 
 
+def test_a_row_without_a_later_parameter_is_of_the_same_job() -> None:
+    rows = {row.variant: row for row in recorded_reports()["h200-fft2d-4096.json"].rows}
+    assert "floor" not in rows["cupy"].params and "floor" in rows["fast"].params
+    assert (
+        rows["cupy"].job
+        == rows["fast"].job
+        != replace(rows["fast"], params={**rows["fast"].params, "floor": -60.0}).job
+    )
+
+
 def test_claims_are_judged_by_a_reports_runs() -> None:
     found = _judge({"serial": 0.02, "naive": 0.0001, "constant": 0.00008, "shared": 0.00007})
     assert found["S4-table"].holds is True and "×200" in found["S4-table"].result

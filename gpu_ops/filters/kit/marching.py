@@ -117,7 +117,7 @@ SINGLE = (
     (28, Shape(8, 12, 1, ahead=2)),
     (32, Shape(8, 10, 1, ahead=2)),
     (96, Shape(16, 14, 1)),
-    (160, Shape(8, 12, 1, ahead=2)),
+    (160, Shape(8, 12, 1)),
     (256, Shape(32, 16, 2, ahead=2)),
 )
 PIXELS = (
@@ -133,8 +133,7 @@ COLOURS = (*PAIRS[:1], (20, Shape(32, 12, 4)), (32, Shape(16, 12, 2)), (64, Shap
 and for those of three interleaved channels. On an H100, 4096², large blocks took 87 µs for RGB and radius 64 (124 µs
 before); more row warps 54 µs at radius 15 (59 µs before) and 67 µs at radius 31 (81 µs before). At 8192² RGBA and
 radius 120 without a ring takes 478 µs (690 µs before), float32 and radius 31 198 µs (215 µs before). On an H200,
-8192² float32, radius 128 takes 348 µs with fewer rows ahead (368 µs before), radius 256 616 µs by wide blocks (760 µs
-before)."""
+8192² float32, radius 256 takes 616 µs by wide blocks (760 µs before), and as long as before at 4096²."""
 SINGLE_REGISTERS, PIXEL_REGISTERS = 56, 72
 """Registers of a thread with almost no spills: they limit the blocks that share a multiprocessor."""
 SMALLER = ((16, 12), (16, 8), (8, 8), (8, 6), (8, 4))
