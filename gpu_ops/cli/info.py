@@ -273,7 +273,7 @@ def _print_cuda(cuda: dict[str, Any]) -> None:
     print("CUDA       " + align(rows).replace("\n", "\n" + " " * 11))
     print(f"           {cuda['why']}")
     if cuda["run"]:
-        print(f"run        {cuda['run']}")
+        print("run        " + cuda["run"].replace("\n", "\n" + " " * 11))
 
 
 def _print_doctor(state: dict[str, Any]) -> None:

@@ -14,11 +14,12 @@ from gpu_ops.devices.libraries import missing
 from gpu_ops.devices.nvrtc import nvrtc_version, reason, supported_architectures
 from gpu_ops.devices.shipped_programs import architectures
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.doctor.cuda_support import install, support_json
+from gpu_ops.doctor.cuda_support import support_json
 from gpu_ops.doctor.window_needs import faults
 from gpu_ops.filters import FILTERS
 from gpu_ops.host import total_memory
 from gpu_ops.report.provenance import library_versions, roofs_json
+from gpu_ops.version import install
 
 
 class Extra(NamedTuple):
