@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from gpu_ops import version
-from gpu_ops.doctor import cuda_support
+from gpu_ops.doctor import cuda_support, machine
 from gpu_ops.doctor.machine import EXTRAS
 from gpu_ops.version import CONDA, PYPI_ALONE, install, installer, uninstall, upgrade
 
@@ -95,6 +96,14 @@ def test_conda_has_one_cupy_for_each_line(prefix: Path, monkeypatch: pytest.Monk
     assert cuda_support.installed_wheels() == {f"cupy-cuda{major}x": "14.1"}
 
 
+def test_a_package_of_conda_alone_is_found(prefix: Path) -> None:
+    """That of the disassembler has no name for Python."""
+    assert machine._version("nvidia-cuda-nvdisasm-none") is None
+    (prefix / "conda-meta").mkdir()
+    (prefix / "conda-meta" / "cuda-nvdisasm-none-13.2.78-h1_0.json").touch()
+    assert machine._version("nvidia-cuda-nvdisasm-none") == "13.2.78"
+
+
 def test_a_folder_of_the_sources_is_left_to_pip(prefix: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from importlib.metadata import PackageNotFoundError
 
@@ -105,6 +114,15 @@ def test_a_folder_of_the_sources_is_left_to_pip(prefix: Path, monkeypatch: pytes
     assert installer() == "pip"
 
 
+CONDA_NAMES = {"sounddevice": "python-sounddevice", "nvidia-cuda-nvdisasm": "cuda-nvdisasm"}
+"""Names of packages that differ in conda-forge's channel."""
+
+
 def test_every_extra_of_the_project_has_a_command() -> None:
-    assert {*CONDA, *PYPI_ALONE, "test"} == PROJECT["optional-dependencies"].keys()
+    extras = PROJECT["optional-dependencies"]
+    assert {*CONDA, *PYPI_ALONE, "test"} == extras.keys()
+    for extra, names in {**CONDA, **PYPI_ALONE}.items():
+        packages = [re.split("[>=;]", package)[0] for package in extras[extra]]
+        if not extra.startswith("cuda") and sys.platform == "linux":
+            assert names.split() == [CONDA_NAMES.get(package, package) for package in packages]
     assert version.__version__ == PROJECT["version"]

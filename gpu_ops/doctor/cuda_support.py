@@ -50,6 +50,8 @@ LINES = (
     Line("cuda12", "cupy-cuda12x", 12, "525 or newer", (5, 0), "Maxwell (sm_50) to Blackwell: also Pascal and Volta"),
 )
 """The newest first."""
+LAST_DRIVER = 580
+"""The last series of drivers for Maxwell, Pascal and Volta: NVIDIA, deprecation schedule of Unix graphics drivers."""
 
 
 def find_driver(load: Callable[[str], Any] = ctypes.CDLL) -> Driver:
@@ -136,7 +138,10 @@ def advice(driver: Driver, installed: Mapping[str, str], nvrtc: int) -> tuple[st
     if sys.platform == "darwin":
         return "", "NVIDIA makes no driver for macOS: CPU variants and the simulated GPU run here."
     if not driver.cuda[0]:
-        return "", f"No NVIDIA driver answers; with a GPU install one, {LINES[0].driver}, and run doctor again."
+        return "", (
+            f"No NVIDIA driver answers; with a GPU install one, {LINES[0].driver} ({LAST_DRIVER} is the last for GPUs "
+            "before Turing), and run doctor again."
+        )
     if not driver.gpus:
         return "", "The driver finds no GPU; look at nvidia-smi, and at what hides it, such as CUDA_VISIBLE_DEVICES."
     line = next((line for line in LINES if suits(line, driver)), None)
@@ -166,8 +171,10 @@ def _no_line(driver: Driver) -> str:
     if old:
         return f"{old[0].name} is of compute capability {_text(old[0].capability)}, and CuPy needs {_text(last.least)}."
     needed = next(line for line in LINES if all(gpu.capability >= line.least for gpu in driver.gpus))
+    least = "" if needed is LINES[0] else f" ({LAST_DRIVER} is the last for GPUs before Turing)"
     return (
-        f"The driver supports CUDA {_text(driver.cuda)} only; install a driver {needed.driver}, and run doctor again."
+        f"The driver supports CUDA {_text(driver.cuda)} only; install a driver {needed.driver}{least}, and run doctor "
+        "again."
     )
 
 
