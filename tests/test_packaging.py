@@ -13,6 +13,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import yaml
 
 from app.base.icons import DESKTOP_ENTRY
 
@@ -90,40 +91,45 @@ CONDA = {
     "nvidia-cuda-nvrtc": "cuda-nvrtc",
 }
 """Names of packages that differ in conda-forge's channel; the others are in lower case."""
+CONDA_LIMITS = {"cuda-nvrtc": ">=12.9", "cuda-bindings": ">=12.9"}
+"""Limits that differ: beside conda's CuPy for CUDA 12 these packages are of 12 too."""
 
 
 def test_the_recipe_for_conda_has_the_projects_dependencies() -> None:
-    lines = (ROOT / "resources" / "packaging" / "recipe.yaml").read_text().splitlines()
-    run = lines[lines.index("  run:") + 1 : lines.index("tests:")]
-    assert run.count("    - if: not osx") == 1
-    split = run.index("    - if: not osx")
-    found = [
-        set(re.findall(r"^ +- ([a-z0-9-]+ [><=!].*)$", "\n".join(part), re.M)) for part in (run[:split], run[split:])
-    ]
-    elsewhere = set[str]()
-    limits: dict[str, list[str]] = {}
+    recipe = yaml.safe_load((ROOT / "resources" / "packaging" / "recipe.yaml").read_text())
+    everywhere, elsewhere = dict[str, str](), dict[str, str]()
     for text in PROJECT["dependencies"]:
         requirement, _, marker = (part.strip() for part in text.partition(";"))
         name, limit = re.fullmatch(r"([\w-]+)(.*)", requirement).groups()  # type: ignore[union-attr]
-        limits.setdefault(CONDA.get(name, name.lower()), []).append(limit)
+        conda = CONDA.get(name, name.lower())
         assert marker in ("", "sys_platform!='darwin'") or name == "PySide6-Essentials", text
-        if marker == "sys_platform!='darwin'":
-            elsewhere.add(CONDA.get(name, name.lower()))
-    every = {f"{name} {','.join(limit)}" for name, limit in limits.items()}
-    assert found[1] == {one for one in every if one.split()[0] in elsewhere}
-    assert found[0] == every - found[1]
-    assert (
-        run[0] == "    - python"
-        and f"""  skip: match(python, "{PROJECT["requires-python"].replace(">=", "<")}")""" in lines
+        limits = elsewhere if marker == "sys_platform!='darwin'" else everywhere
+        limits[conda] = ",".join([*([limits[conda]] if conda in limits else []), CONDA_LIMITS.get(conda, limit)])
+    python, system, *found, conditional = recipe["requirements"]["run"]
+    assert found == [" ".join(one) for one in everywhere.items()]
+    assert conditional == {"if": "not osx", "then": [" ".join(one) for one in elsewhere.items()]}
+    assert (python, system) == ("python >=${{ python_min }}", "__${{ system }}")
+    assert f">={recipe['context']['python_min']}" == PROJECT["requires-python"]
+    assert BUILD["requires"][0].replace(">=", " >=") in recipe["requirements"]["host"]
+    assert recipe["context"]["version"] == PROJECT["version"]
+    assert all(
+        recipe["about"][here] == PROJECT[there]
+        for here, there in {"license": "license", "summary": "description"}.items()
     )
-    scripts = [
-        f"      - {name} = {place}" for kind in ("scripts", "gui-scripts") for name, place in PROJECT[kind].items()
+
+
+def test_the_recipe_for_conda_is_one_package_for_each_system() -> None:
+    """One without compiled code, so its scripts are made where it is installed."""
+    folder = ROOT / "resources" / "packaging"
+    recipe = yaml.safe_load((folder / "recipe.yaml").read_text())
+    build = recipe["build"]
+    assert build["noarch"] == "python" and build["string"].startswith("${{ system }}_")
+    systems = re.findall('"([a-z]+)"', recipe["context"]["system"])
+    assert [f"{one}_64" for one in systems] == yaml.safe_load((folder / "conda-forge.yml").read_text())[
+        "noarch_platforms"
     ]
-    at = lines.index("    entry_points:") + 1
-    assert lines[at : at + len(scripts)] == scripts
-    assert f"  version: {PROJECT['version']}" in lines and f"  license: {PROJECT['license']}" in lines
-    assert f"  summary: {PROJECT['description']}" in lines
-    assert f"    - {BUILD['requires'][0].replace('>=', ' >=')}" in lines
+    scripts = [f"{name} = {place}" for kind in ("scripts", "gui-scripts") for name, place in PROJECT[kind].items()]
+    assert build["python"]["entry_points"] == scripts
 
 
 @pytest.mark.thorough  # processes of its own

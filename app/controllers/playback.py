@@ -17,6 +17,7 @@ from app.models.results.view_data import INPUT as INPUT
 from app.models.results.view_data import OutputData
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.output_kinds import OUTPUT_KINDS
+from gpu_ops.version import install
 
 FRAME_MS = 40
 """The time between two reports of the playing position."""
@@ -226,7 +227,7 @@ class Playback(QObject):
             return self._library()
         except ImportError:
             text = self.tr("Playing sound needs the library sounddevice; install it with: {command}")
-            raise SoundError(text.format(command='pip install "kernelscope[audio]"')) from None
+            raise SoundError(text.format(command=install("audio"))) from None
         except OSError:
             text = self.tr(
                 "Playing sound needs the system library PortAudio; install it (on Debian and Ubuntu: {command})"

@@ -14,13 +14,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from gpu_ops.batch.choosing import family
-from gpu_ops.batch.spec import INSTALL
 from gpu_ops.batch.work import Work, cores
 from gpu_ops.devices import device_statuses
 from gpu_ops.devices.libraries import missing
 from gpu_ops.errors import DeviceError, LibraryMissing, ParamError, counted, plain
 from gpu_ops.processes import SAFE, safe_path
-from gpu_ops.version import __version__
+from gpu_ops.version import __version__, install
 
 ADDRESS = re.compile(r"(?:[a-z]+://)?[^/\s]+:\d{1,5}")
 CLOSE_S = 20
@@ -82,7 +81,7 @@ def _dask() -> Any:
         import dask
         import distributed  # noqa: F401 - the part of Dask that has workers
     except ImportError as error:
-        words = f"Several workers need Dask, which cannot be imported ({error}); install it: {INSTALL}."
+        words = f"Several workers need Dask, which cannot be imported ({error}); install it: {install('batch')}."
         raise LibraryMissing(words) from None
     return dask
 

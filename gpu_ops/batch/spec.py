@@ -26,9 +26,6 @@ FORMAT_RULE = (
 )
 VARIANT_RULE = "the last of the filter's own variants that takes the input, on the first GPU, else on the CPU"
 
-INSTALL = "pip install 'kernelscope[batch]'"
-"""What several workers need."""
-
 
 @dataclass(frozen=True)
 class BatchSpec:

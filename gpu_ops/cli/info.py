@@ -267,13 +267,13 @@ def _print_cuda(cuda: dict[str, Any]) -> None:
     print(f"driver     {'CUDA ' + cuda['driver_cuda'] + ', ' + gpus if cuda['driver_cuda'] else 'none'}")
     rows = [("extra", "driver", "CUDA", "wheel", "architectures", "suits", "installed")]
     for line in cuda["lines"]:
-        suits = "yes" if line["suits"] else "no"
+        suits = ("yes" if line["suits"] else "no") if cuda["gpus"] else "–"
         about = (line["extra"], line["driver"], str(line["cuda"]), line["wheel"], line["architectures"], suits)
         rows.append((*about, line["installed"] or "no"))
     print("CUDA       " + align(rows).replace("\n", "\n" + " " * 11))
     print(f"           {cuda['why']}")
     if cuda["run"]:
-        print(f"run        {cuda['run']}")
+        print("run        " + cuda["run"].replace("\n", "\n" + " " * 11))
 
 
 def _print_doctor(state: dict[str, Any]) -> None:

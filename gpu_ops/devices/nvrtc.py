@@ -3,6 +3,7 @@ programs that the wheel has."""
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -15,6 +16,9 @@ from gpu_ops.progress import interruptible
 
 NEIGHBOURS = ("crt", "cooperative_groups", "cooperative_groups/details")
 """The folders of CUDA's headers in which one includes another by its name alone."""
+
+NVRTC_12 = ("libnvrtc.so.12", "nvrtc64_120_0.dll")
+"""The library on Linux and on Windows."""
 
 
 class CompileResult(NamedTuple):
@@ -93,6 +97,7 @@ def _available(flag: str) -> tuple[str, ...]:
 
 @cache
 def _nvrtc() -> Any:
+    _load_with_cupy()
     try:
         from cuda.bindings import nvrtc
     except ImportError as error:
@@ -104,6 +109,26 @@ def _nvrtc() -> Any:
     except RuntimeError as error:
         raise DeviceError(f"NVRTC's library does not load ({error}); install nvidia-cuda-nvrtc.") from None
     return nvrtc
+
+
+def _load_with_cupy() -> None:
+    """Load the NVRTC of CUDA 12 where CuPy is of CUDA 12: cuda.bindings uses the one that is loaded, and would find
+    that of CUDA 13 first, whose code neither a driver of CUDA 12 nor a GPU before Turing runs."""
+    from importlib.metadata import PackageNotFoundError, distribution, version
+
+    try:
+        version("cupy-cuda12x")
+        files = distribution("nvidia-cuda-nvrtc-cu12").files or ()
+    except PackageNotFoundError:
+        return
+    for file in files:
+        if file.name in NVRTC_12:
+            try:
+                ctypes.CDLL(str(file.locate()))
+            except OSError as error:
+                raise DeviceError(
+                    f"NVRTC's library does not load ({error}); install nvidia-cuda-nvrtc-cu12 again."
+                ) from None
 
 
 @cache

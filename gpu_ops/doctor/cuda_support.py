@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_ops.devices.nvrtc import nvrtc_version, reason
+from gpu_ops.version import install, installer, uninstall
 
 MAJOR_ATTRIBUTE, MINOR_ATTRIBUTE = 75, 76
 """CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR and _MINOR."""
-NVRTC_13 = "nvidia-cuda-nvrtc"
-"""The wheel of the compiler of CUDA 13, which is found before that of CUDA 12."""
 
 
 class Gpu(NamedTuple):
@@ -51,6 +50,8 @@ LINES = (
     Line("cuda12", "cupy-cuda12x", 12, "525 or newer", (5, 0), "Maxwell (sm_50) to Blackwell: also Pascal and Volta"),
 )
 """The newest first."""
+LAST_DRIVER = 580
+"""The last series of drivers for Maxwell, Pascal and Volta: NVIDIA, deprecation schedule of Unix graphics drivers."""
 
 
 def find_driver(load: Callable[[str], Any] = ctypes.CDLL) -> Driver:
@@ -82,14 +83,19 @@ def _ask(library: Any) -> Driver:
 
 
 def installed_wheels() -> dict[str, str]:
-    """The versions of CuPy's wheels that are installed, by name."""
+    """The versions of CuPy's wheels that are installed, by name; conda's CuPy has the name of its line's wheel."""
     found = {}
     for line in LINES:
-        try:
-            found[line.wheel] = version(line.wheel)
-        except PackageNotFoundError:
-            continue
+        conda = installer() == "conda" and line.major == _compiler()
+        for name in (line.wheel, "cupy") if conda else (line.wheel,):
+            with suppress(PackageNotFoundError):
+                found[line.wheel] = version(name)
     return found
+
+
+def _compiler() -> int:
+    """The major version of CUDA's compiler here, 0 without it."""
+    return 0 if reason() else nvrtc_version()[0]
 
 
 def suits(line: Line, driver: Driver) -> bool:
@@ -104,7 +110,7 @@ def support_json(
     compiler."""
     driver = find_driver() if driver is None else driver
     installed = installed_wheels() if installed is None else installed
-    nvrtc = (0 if reason() else nvrtc_version()[0]) if nvrtc is None else nvrtc
+    nvrtc = _compiler() if nvrtc is None else nvrtc
     run, why = advice(driver, installed, nvrtc)
     return {
         "driver_cuda": ".".join(map(str, driver.cuda)) if driver.cuda[0] else None,
@@ -127,11 +133,15 @@ def support_json(
 
 
 def advice(driver: Driver, installed: Mapping[str, str], nvrtc: int) -> tuple[str, str]:
-    """The command to run, "" where there is none, and why, in a sentence."""
+    """The command to run, "" where there is none, and why, in a sentence. Where a wheel of the other line has to go
+    first, they are two, a line each: `&&` is unknown to PowerShell 5."""
     if sys.platform == "darwin":
         return "", "NVIDIA makes no driver for macOS: CPU variants and the simulated GPU run here."
     if not driver.cuda[0]:
-        return "", f"No NVIDIA driver answers; with a GPU install one, {LINES[0].driver}, and run doctor again."
+        return "", (
+            f"No NVIDIA driver answers; with a GPU install one, {LINES[0].driver} ({LAST_DRIVER} is the last for GPUs "
+            "before Turing), and run doctor again."
+        )
     if not driver.gpus:
         return "", "The driver finds no GPU; look at nvidia-smi, and at what hides it, such as CUDA_VISIBLE_DEVICES."
     line = next((line for line in LINES if suits(line, driver)), None)
@@ -141,10 +151,8 @@ def advice(driver: Driver, installed: Mapping[str, str], nvrtc: int) -> tuple[st
     wrong_compiler = line.major < 13 and nvrtc >= 13
     if line.wheel in installed and not others and not wrong_compiler:
         return "", f"{line.wheel} {installed[line.wheel]} is installed, which suits the driver and the GPUs."
-    steps = [uninstall(others)] if others else []
-    steps += [] if line.wheel in installed and not others else [install(line.extra)]
-    steps += [uninstall([NVRTC_13])] if line.major < 13 else []
-    return " && ".join(steps), _why(line, driver)
+    steps = [uninstall(others)] if others and installer() != "conda" else []
+    return "\n".join([*steps, install(line.extra)]), _why(line, driver)
 
 
 def _why(line: Line, driver: Driver) -> str:
@@ -153,7 +161,7 @@ def _why(line: Line, driver: Driver) -> str:
     old = [gpu for gpu in driver.gpus if gpu.capability < LINES[0].least]
     if old:
         names = ", ".join(f"{gpu.name} ({_text(gpu.capability)})" for gpu in old)
-        return f"CUDA 13 no longer supports {names}: CUDA 12 does, with its own compiler."
+        return f"CUDA 13 no longer supports {names}: CUDA 12 does, with the compiler that comes with it."
     return f"The driver supports CUDA {_text(driver.cuda)}; a driver {LINES[0].driver} would allow cuda13."
 
 
@@ -163,35 +171,12 @@ def _no_line(driver: Driver) -> str:
     if old:
         return f"{old[0].name} is of compute capability {_text(old[0].capability)}, and CuPy needs {_text(last.least)}."
     needed = next(line for line in LINES if all(gpu.capability >= line.least for gpu in driver.gpus))
+    least = "" if needed is LINES[0] else f" ({LAST_DRIVER} is the last for GPUs before Turing)"
     return (
-        f"The driver supports CUDA {_text(driver.cuda)} only; install a driver {needed.driver}, and run doctor again."
+        f"The driver supports CUDA {_text(driver.cuda)} only; install a driver {needed.driver}{least}, and run doctor "
+        "again."
     )
 
 
 def _text(pair: tuple[int, int]) -> str:
     return f"{pair[0]}.{pair[1]}"
-
-
-# ---------------------------------------------------------------- commands
-
-
-def installer(prefix: str = sys.prefix) -> str:
-    """What installed this program: uv, pipx, or pip."""
-    parts = Path(prefix).parts
-    if "uv" in parts and "tools" in parts:
-        return "uv"
-    return "pipx" if "pipx" in parts and "venvs" in parts else "pip"
-
-
-def install(extra: str, by: str = "") -> str:
-    """The command that installs an extra."""
-    name = f"'kernelscope[{extra}]'" if sys.platform != "win32" else f'"kernelscope[{extra}]"'
-    commands = {"uv": f"uv tool install {name}", "pipx": f"pipx install --force {name}"}
-    return commands.get(by or installer(), f"pip install {name}")
-
-
-def uninstall(wheels: Sequence[str], by: str = "", prefix: str = sys.prefix) -> str:
-    """The command that removes wheels from this program's environment."""
-    names = " ".join(wheels)
-    commands = {"uv": f"uv pip uninstall -p {prefix} {names}", "pipx": f"pipx runpip kernelscope uninstall -y {names}"}
-    return commands.get(by or installer(), f"pip uninstall -y {names}")

@@ -6,7 +6,9 @@ import os
 import platform
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from gpu_ops.devices import device_statuses, open_device
@@ -14,11 +16,12 @@ from gpu_ops.devices.libraries import missing
 from gpu_ops.devices.nvrtc import nvrtc_version, reason, supported_architectures
 from gpu_ops.devices.shipped_programs import architectures
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.doctor.cuda_support import install, support_json
+from gpu_ops.doctor.cuda_support import support_json
 from gpu_ops.doctor.window_needs import faults
 from gpu_ops.filters import FILTERS
 from gpu_ops.host import total_memory
 from gpu_ops.report.provenance import library_versions, roofs_json
+from gpu_ops.version import install
 
 
 class Extra(NamedTuple):
@@ -55,10 +58,11 @@ def extras_json() -> dict[str, Any]:
 
 
 def _version(package: str) -> str | None:
-    try:
+    """The version of an installed package; conda's of CUDA have no metadata of Python, and other names."""
+    with suppress(PackageNotFoundError):
         return version(package)
-    except PackageNotFoundError:
-        return None
+    found = Path(sys.prefix, "conda-meta").glob(f"{package.removeprefix('nvidia-')}-[0-9]*.json")
+    return next((file.name.split("-")[-2] for file in found), None)
 
 
 def examine(with_roofs: bool = True) -> dict[str, Any]:

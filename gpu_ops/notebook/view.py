@@ -15,11 +15,10 @@ from gpu_ops.io.inputs import check_rate
 from gpu_ops.notebook.live import first_variants
 from gpu_ops.running.runner import runs_on
 from gpu_ops.types import Filter, Input
+from gpu_ops.version import install
 
 if TYPE_CHECKING:
     from gpu_ops.notebook.widget import View
-
-INSTALL = "pip install 'kernelscope[notebook]'"
 
 
 def view(
@@ -53,7 +52,9 @@ def view(
             raise ParamError(f"{name} must be a name, not {plain(repr(value), 60)}.")
     check_rate(rate)
     if find_spec("anywidget") is None:
-        raise LibraryMissing(f"A view needs anywidget, which is not installed: {INSTALL}, and start the kernel anew.")
+        raise LibraryMissing(
+            f"A view needs anywidget, which is not installed: {install('notebook')}, and start the kernel anew."
+        )
     given = _input(input, kind, rate)
     found = FILTERS.find(filter, given.kind)
     if found.accepts != given.kind:

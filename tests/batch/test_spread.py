@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -34,6 +35,7 @@ from gpu_ops.batch.work import Done, Work
 from gpu_ops.cli import main
 from gpu_ops.errors import DeviceError, InputError, KernelFault, KernelscopeError, LibraryMissing, ParamError
 from gpu_ops.io import load, save
+from gpu_ops.version import install
 
 distributed = pytest.importorskip("distributed")
 
@@ -475,7 +477,7 @@ def test_a_batch_in_a_thread_tells_what_happens(folder: Path) -> None:
 
 def test_without_dask_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(LibraryMissing, match=r"pip install 'kernelscope\[batch\]'"), cluster(Work(SPEC, ""), print):
+    with pytest.raises(LibraryMissing, match=re.escape(install("batch"))), cluster(Work(SPEC, ""), print):
         pass
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gpu_ops.devices import nvrtc
 from gpu_ops.doctor import cuda_support
 from gpu_ops.doctor.cuda_support import (
     LINES,
@@ -15,22 +17,19 @@ from gpu_ops.doctor.cuda_support import (
     Gpu,
     advice,
     find_driver,
-    install,
-    installer,
     support_json,
-    uninstall,
 )
 
 H200, T4 = Gpu("NVIDIA H200", (9, 0)), Gpu("Tesla T4", (7, 5))
 PASCAL, VOLTA, KEPLER = Gpu("GTX 1080", (6, 1)), Gpu("Tesla V100", (7, 0)), Gpu("Tesla K80", (3, 7))
 TO_13, TO_12 = "pip install 'kernelscope[cuda13]'", "pip install 'kernelscope[cuda12]'"
-OWN_COMPILER = "pip uninstall -y nvidia-cuda-nvrtc"
 
 
 @pytest.fixture(autouse=True)
 def linux(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "linux")
-    monkeypatch.setattr(cuda_support, "installer", lambda: "pip")
+    monkeypatch.setattr(cuda_support, "install", lambda extra: f"pip install 'kernelscope[{extra}]'")
+    monkeypatch.setattr(cuda_support, "uninstall", lambda wheels: " ".join(["pip uninstall -y", *wheels]))
 
 
 @pytest.mark.parametrize(
@@ -38,17 +37,17 @@ def linux(monkeypatch: pytest.MonkeyPatch) -> None:
     [
         (Driver((13, 0), (H200,)), {}, 13, TO_13, "supports CUDA 13.0"),
         (Driver((13, 1), (H200, T4)), {"cupy-cuda13x": "14.0"}, 13, "", "cupy-cuda13x 14.0 is installed"),
-        (Driver((13, 0), (PASCAL,)), {}, 13, f"{TO_12} && {OWN_COMPILER}", "no longer supports GTX 1080 (6.1)"),
-        (Driver((12, 4), (VOLTA,)), {}, 13, f"{TO_12} && {OWN_COMPILER}", "no longer supports Tesla V100 (7.0)"),
-        (Driver((13, 0), (H200, VOLTA)), {}, 13, f"{TO_12} && {OWN_COMPILER}", "Tesla V100"),
-        (Driver((12, 4), (H200,)), {}, 13, f"{TO_12} && {OWN_COMPILER}", "580 or newer would allow cuda13"),
-        (Driver((12, 4), (VOLTA,)), {"cupy-cuda12x": "14.0"}, 13, OWN_COMPILER, "its own compiler"),
+        (Driver((13, 0), (PASCAL,)), {}, 13, TO_12, "no longer supports GTX 1080 (6.1)"),
+        (Driver((12, 4), (VOLTA,)), {}, 13, TO_12, "no longer supports Tesla V100 (7.0)"),
+        (Driver((13, 0), (H200, VOLTA)), {}, 13, TO_12, "Tesla V100"),
+        (Driver((12, 4), (H200,)), {}, 13, TO_12, "580 or newer would allow cuda13"),
+        (Driver((12, 4), (VOLTA,)), {"cupy-cuda12x": "14.0"}, 13, TO_12, "the compiler that comes with it"),
         (Driver((12, 4), (VOLTA,)), {"cupy-cuda12x": "14.0"}, 12, "", "cupy-cuda12x 14.0 is installed"),
         (
             Driver((13, 0), (VOLTA,)),
             {"cupy-cuda13x": "14.0"},
             13,
-            f"pip uninstall -y cupy-cuda13x && {TO_12} && {OWN_COMPILER}",
+            f"pip uninstall -y cupy-cuda13x\n{TO_12}",
             "CUDA 12 does",
         ),
         (Driver((11, 8), (H200,)), {}, 13, "", "supports CUDA 11.8 only; install a driver 580 or newer"),
@@ -63,6 +62,7 @@ def test_the_one_command(driver: Driver, installed: Any, nvrtc: int, run: str, w
     assert found["run"] == run and words in found["why"]
     assert found["why"].endswith(".") and "\n" not in found["why"]
     fitting = [line["extra"] for line in found["lines"] if line["suits"]]
+    assert "&&" not in run  # unknown to PowerShell 5
     assert all(extra in run or f"cupy-{extra}x" in installed for extra in fitting[:1] if run or fitting)
     assert not fitting or driver.gpus
 
@@ -109,15 +109,6 @@ def test_the_driver_is_asked() -> None:
     assert [gpu["architecture"] for gpu in found["gpus"]] == ["sm_61", "sm_120"]
 
 
-def test_commands_are_those_of_what_installed_the_program() -> None:
-    assert [installer(p) for p in ("/home/a/.local/share/uv/tools/kernelscope", "/venv")] == ["uv", "pip"]
-    assert installer("/home/a/.local/share/pipx/venvs/kernelscope") == "pipx"
-    assert install("cuda13", "uv") == "uv tool install 'kernelscope[cuda13]'"
-    assert install("cuda12", "pipx") == "pipx install --force 'kernelscope[cuda12]'"
-    assert uninstall(["a"], "pipx") == "pipx runpip kernelscope uninstall -y a"
-    assert uninstall(["a"], "uv", "/x") == "uv pip uninstall -p /x a"
-
-
 def test_lines_are_the_extras_of_the_project() -> None:
     import tomllib
     from pathlib import Path
@@ -127,3 +118,39 @@ def test_lines_are_the_extras_of_the_project() -> None:
     ]
     for line in LINES:
         assert extras[line.extra][0].startswith(f"{line.wheel}[ctk]")
+
+
+@pytest.mark.parametrize("wheels", [(), ("cupy-cuda12x",), ("nvidia-cuda-nvrtc-cu12",), ("cupy-cuda13x",)])
+def test_the_compiler_of_cuda_13_is_used_unless_cupy_is_of_cuda_12(monkeypatch: Any, wheels: tuple[str, ...]) -> None:
+    assert loaded_with(monkeypatch, wheels) == []
+
+
+def test_the_compiler_of_cuda_12_is_loaded_for_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """cuda.bindings uses the one that is loaded."""
+    wheels = ("cupy-cuda12x", "nvidia-cuda-nvrtc-cu12", "nvidia-cuda-nvrtc")
+    assert loaded_with(monkeypatch, wheels) == ["/site/nvidia/cuda_nvrtc/lib/libnvrtc.so.12"]
+
+
+def loaded_with(monkeypatch: pytest.MonkeyPatch, wheels: tuple[str, ...]) -> list[str]:
+    """The libraries that are loaded where only these wheels are installed."""
+    from importlib.metadata import PackageNotFoundError, PackagePath
+
+    class Wheel:
+        def __init__(self, name: str) -> None:
+            if name not in wheels:
+                raise PackageNotFoundError(name)
+            self.files = [
+                PackagePath(f"nvidia/cuda_nvrtc/lib/{file}") for file in ("libnvrtc.alt.so.12", "libnvrtc.so.12")
+            ]
+            for file in self.files:
+                file.dist = self  # type: ignore[assignment]
+
+        def locate_file(self, path: Any) -> Path:
+            return Path("/site") / path
+
+    found: list[str] = []
+    monkeypatch.setattr("importlib.metadata.version", lambda name: Wheel(name) and "1")
+    monkeypatch.setattr("importlib.metadata.distribution", Wheel)
+    monkeypatch.setattr(nvrtc.ctypes, "CDLL", found.append)
+    nvrtc._load_with_cupy()
+    return found

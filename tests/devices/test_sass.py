@@ -15,6 +15,7 @@ from gpu_ops.devices.sass.listing import Control, SassLine, control_of
 from gpu_ops.errors import DeviceError
 from gpu_ops.explaining.machine_code import KernelCode
 from gpu_ops.explaining.xray import KernelXRay, as_dict, xray
+from gpu_ops.version import install
 
 try:
     disassembler.program()
@@ -173,7 +174,7 @@ def test_without_the_disassembler_a_sentence_says_how_to_install_it(monkeypatch:
     finally:
         disassembler.program.cache_clear()
     assert one.code is not None and not one.code.sass and one.code.ptx
-    sentence = "Machine code needs NVIDIA's disassembler nvdisasm; install it: pip install 'kernelscope[sass]'."
+    sentence = f"Machine code needs NVIDIA's disassembler nvdisasm; install it: {install('sass')}."
     assert one.code.missing == sentence and listing(one, "sass") == f"mean1d_shared: {sentence}"
     assert "ld.global" in listing(one, "ptx")
 

@@ -18,6 +18,7 @@ from gpu_ops.explaining.prediction.sentences import sentences
 from gpu_ops.explaining.prediction.waterfall import waterfall
 from gpu_ops.filters import find_filter
 from gpu_ops.io import sample
+from gpu_ops.version import install
 
 H100 = GPUS["h100"]
 COUNTS = {
@@ -125,7 +126,7 @@ def test_loads_that_caches_have_wait_less() -> None:
 def test_without_the_machine_code_nothing_is_predicted() -> None:
     counts = {name: count for name, count in COUNTS.items() if name != "issued"}
     unknown = predict([replace(COPY, counts=counts)], H100).unknown
-    assert "machine code of copy is needed" in unknown and "pip install 'kernelscope[sass]'" in unknown
+    assert "machine code of copy is needed" in unknown and install("sass") in unknown
 
 
 def test_counts_of_a_few_batches_are_those_of_all() -> None:

@@ -4,6 +4,7 @@ Compute 2025.3: `kernelscope run mean1d --variant shared --sample noise --length
 from __future__ import annotations
 
 import lzma
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from gpu_ops.errors import ReportError
 from gpu_ops.explaining.profiler.comparing import AGAIN, MOVED, OTHER, KernelProfile, compare_with_profile
 from gpu_ops.explaining.profiler.reading import SECTORS, read_profile
 from gpu_ops.explaining.xray import XRay, xray
+from gpu_ops.version import install
 
 FOLDER = Path(__file__).parent / "profiles"
 REPORT = FOLDER / "mean1d_shared.ncu-rep"
@@ -135,9 +137,7 @@ def test_what_is_no_profile_is_refused_in_one_sentence(tmp_path: Path, monkeypat
     with pytest.raises(ReportError, match=r"must end in .ncu-rep or .csv"):
         read_profile(tmp_path / "a.txt")
     monkeypatch.setitem(sys.modules, "ncu_report", None)
-    with pytest.raises(
-        ReportError, match=r"needs NVIDIA's module ncu_report: pip install 'kernelscope\[ncu\]'; or read"
-    ):
+    with pytest.raises(ReportError, match=f"needs NVIDIA's module ncu_report: {re.escape(install('ncu'))}; or read"):
         read_profile(REPORT)
 
 

@@ -31,6 +31,7 @@ from gpu_ops.errors import FINE, STOPPED
 from gpu_ops.io.reading import Reading
 from gpu_ops.own_kernels import checking, kernel_process
 from gpu_ops.run_key import hash_of_edits
+from gpu_ops.version import install
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 IMAGE = np.random.default_rng(1).integers(0, 256, (16, 16), np.uint8)
@@ -183,7 +184,7 @@ def test_without_dask_one_process_still_works(qtbot, window, folder, monkeypatch
     fill(qtbot, page, folder)
     page.form.place.setCurrentIndex(1)
     qtbot.waitUntil(lambda: page._counted is not None)
-    assert "pip install 'kernelscope[batch]'" in page.reason.text() and not page.run.isEnabled()
+    assert install("batch") in page.reason.text() and not page.run.isEnabled()
     page.form.place.setCurrentIndex(0)
     qtbot.waitUntil(lambda: page.run.isEnabled())
 

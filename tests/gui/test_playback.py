@@ -27,6 +27,7 @@ from app.models.results.view_data import OutputData
 from app.shell.actions import build_actions, fill_menu_bar
 from app.views.curves.sound_menu import SoundMenu
 from app.views.window.main_window import MainWindow
+from gpu_ops.version import install
 
 RATE = 44100.0
 ROOT = Path(__file__).parent.parent.parent
@@ -272,7 +273,7 @@ def without_portaudio() -> Any:
 @pytest.mark.parametrize(
     "library,shape,rate,words",
     [
-        (missing, (8,), RATE, ("sounddevice", 'pip install "kernelscope[audio]"')),
+        (missing, (8,), RATE, ("sounddevice", install("audio"))),
         (without_portaudio, (8,), RATE, ("PortAudio", "sudo apt install libportaudio2)")),
         (lambda: Library(absent=True), (8,), RATE, ("No sound output", "connect or enable one")),
         (lambda: Library(busy=True), (8,), RATE, ("Speaker cannot be opened (Device unavailable)", "try again")),
@@ -295,7 +296,7 @@ def test_why_nothing_is_heard(
     playback.toggle()
     assert not playback.playing and len(said) == 1 and said[0].startswith("warning: ")
     assert all(word in said[0] for word in words), said
-    assert said[0].endswith((".", "libportaudio2)", '[audio]"'))
+    assert said[0].endswith((".", "libportaudio2)", install("audio")))
 
 
 @pytest.mark.parametrize("rate", [LOWEST, HIGHEST])

@@ -3,6 +3,7 @@ wrong."""
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import time
@@ -21,6 +22,7 @@ from gpu_ops.io.live import source as sources
 from gpu_ops.io.live.newest import Newest, OneSource
 from gpu_ops.io.live.source import LiveSource, found_cameras
 from gpu_ops.progress import Cancelled
+from gpu_ops.version import install
 
 RATE, COUNT, STEP = 100.0, 20, 10
 GREY_ERROR = 3
@@ -376,5 +378,5 @@ def test_a_microphone_that_is_off_gone_or_refused(library: type[Stream], monkeyp
     with pytest.raises(InputError, match=r"cannot be opened \(Invalid sample rate\).* its own rate, 48000 Hz"):
         sound.Microphone(LiveSource("microphone", rate=1))
     monkeypatch.setitem(sys.modules, "sounddevice", None)
-    with pytest.raises(InputError, match=r"pip install 'kernelscope\[audio\]'"):
+    with pytest.raises(InputError, match=re.escape(install("audio"))):
         sound.Microphone(LiveSource("microphone"))

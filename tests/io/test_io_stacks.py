@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
 import sys
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,7 @@ from gpu_ops import load, save
 from gpu_ops.errors import InputError, ParamError
 from gpu_ops.io import files, from_origin, known, survey
 from gpu_ops.progress import Cancelled, listening
+from gpu_ops.version import install
 
 LONG_AGO = 10**18
 """Nanoseconds since 1970: a file of this time is not fresh, so that what is known of it is kept."""
@@ -314,5 +316,7 @@ class TestVideos:
 
         monkeypatch.delitem(sys.modules, "av")
         monkeypatch.setattr(builtins, "__import__", without)
-        with pytest.raises(InputError, match=r"the library PyAV reads; install it with: pip install 'kernelscope"):
+        with pytest.raises(
+            InputError, match=re.escape(f"which the library PyAV reads; install it with: {install('formats')}.")
+        ):
             load(path)

@@ -28,6 +28,7 @@ from gpu_ops.notebook import view as module
 from gpu_ops.notebook.panes import SAME, Shown, difference
 from gpu_ops.notebook.pictures import WHOLE, Ends, Window, curve_png, image_png
 from gpu_ops.output_kinds import Form
+from gpu_ops.version import install
 
 widget = pytest.importorskip("gpu_ops.notebook.widget", reason="anywidget is missing: install kernelscope[notebook]")
 SCRIPT = "import numpy, gpu_ops\ngpu_ops.view(numpy.zeros((4, 4), numpy.uint8), 'mean')\n"
@@ -140,7 +141,7 @@ def test_what_is_refused(engine: shared_engine.SharedEngine, args: Any, named: A
 
 def test_without_the_library_a_sentence_has_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "find_spec", lambda name: None)
-    with pytest.raises(LibraryMissing, match=r"pip install 'kernelscope\[notebook\]'"):
+    with pytest.raises(LibraryMissing, match=re.escape(install("notebook"))):
         ks.view(IMAGE, "mean")
 
 

@@ -16,10 +16,10 @@ from app.models.experiment.session import Session
 from app.models.experiment.shown import edited_title
 from gpu_ops import FILTERS, BatchSpec, InputError, active_steps, parse_step, step_words, write_step
 from gpu_ops.batch.files import check_apart, find_files
-from gpu_ops.batch.spec import INSTALL
 from gpu_ops.device_names import device_host
 from gpu_ops.io.reading import Reading
 from gpu_ops.output_kinds import OUTPUT_KINDS
+from gpu_ops.version import install
 
 Place = Literal["here", "workers", "gpus", "scheduler"]
 PLACES: tuple[Place, ...] = ("here", "workers", "gpus", "scheduler")
@@ -76,7 +76,7 @@ class Wanted:
             return _tr("Enter the address of the scheduler, such as tcp://host:8786.")
         if self.place != "here" and find_spec("distributed") is None:
             text = _tr("Several workers need Dask, which is not installed: {command}. One process works without it.")
-            return text.format(command=INSTALL)
+            return text.format(command=install("batch"))
         return ""
 
 

@@ -20,8 +20,8 @@ from gpu_ops.devices.sass.listing import SassLine, read_code, read_live
 from gpu_ops.errors import DeviceError, shortened
 from gpu_ops.processes import FOLDER, environment
 from gpu_ops.progress import interruptible
+from gpu_ops.version import install, upgrade
 
-INSTALL = "pip install 'kernelscope[sass]'"
 SECONDS = 20.0
 """The most that a disassembly may take."""
 _KEPT = 64
@@ -50,7 +50,7 @@ def program() -> str:
         found = None
     found = found or shutil.which("nvdisasm")
     if not found:
-        raise DeviceError(f"Machine code needs NVIDIA's disassembler nvdisasm; install it: {INSTALL}.")
+        raise DeviceError(f"Machine code needs NVIDIA's disassembler nvdisasm; install it: {install('sass')}.")
     return str(found)
 
 
@@ -59,7 +59,7 @@ def machine_code(compiled: Compiled, symbol: str) -> tuple[SassLine, ...]:
     cannot be shown."""
     lines = tuple(_read(compiled, _CODE, read_code).get(symbol, ()))
     if not lines:
-        raise DeviceError(f"nvdisasm shows no code of {symbol}; install the version of nvrtc: {INSTALL}.")
+        raise DeviceError(f"nvdisasm shows no code of {symbol}; install the version of nvrtc: {install('sass')}.")
     return lines
 
 
@@ -113,8 +113,8 @@ def _run(command: list[str]) -> str:
     except subprocess.TimeoutExpired:
         raise DeviceError(f"nvdisasm did not finish within {SECONDS:g} s; look at a smaller kernel.") from None
     except OSError as error:
-        raise DeviceError(f"nvdisasm does not start ({error}); install it again: {INSTALL}.") from None
+        raise DeviceError(f"nvdisasm does not start ({error}); install it again: {install('sass')}.") from None
     if done.returncode:
         why = shortened(done.stderr or done.stdout) or f"exit code {done.returncode}"
-        raise DeviceError(f"nvdisasm failed: {why}; install a newer one: {INSTALL} -U.")
+        raise DeviceError(f"nvdisasm failed: {why}; install a newer one: {upgrade('nvidia-cuda-nvdisasm')}.")
     return done.stdout

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from gpu_ops.devices.sass.disassembler import INSTALL
 from gpu_ops.explaining.prediction.gpus import Gpu
 from gpu_ops.explaining.prediction.launches import LaunchCounts
 from gpu_ops.running.timing import MOST_COPIES
+from gpu_ops.version import install
 
 Limit = Literal["memory", "L2", "L1", "instructions", "latency", "launches"]
 LIMITS: Mapping[Limit, str] = {
@@ -160,7 +160,9 @@ def _unknown(launch: LaunchCounts) -> str:
     if launch.of("global_atomic_threads") > ATOMICS * threads or met > ATOMICS * launch.of("warp_instructions"):
         return f"{launch.kernel} waits for atomic operations that meet at one address; how long depends on all others"
     if launch.of("warp_instructions") and not launch.of("issued"):
-        return f"the machine code of {launch.kernel} is needed, to count its instructions; install it: {INSTALL}"
+        return (
+            f"the machine code of {launch.kernel} is needed, to count its instructions; install it: {install('sass')}"
+        )
     if launch.of("texture_requests"):
         return f"{launch.kernel} reads a texture, whose accesses to L2 and to memory are not counted"
     if launch.spilled:

@@ -18,9 +18,9 @@ from typing import Any
 
 from gpu_ops.errors import ReportError, plain
 from gpu_ops.io.regular import require_regular
+from gpu_ops.version import install, upgrade
 
 SUFFIXES = (".ncu-rep", ".csv")
-INSTALL = "pip install 'kernelscope[ncu]'"
 LARGEST = 256 << 20
 """The most bytes of a report that is read."""
 SECTORS, IDEAL = "memory_l2_theoretical_sectors_global", "memory_l2_theoretical_sectors_global_ideal"
@@ -77,7 +77,8 @@ def _of_report(file: Path) -> Iterator[ProfiledLaunch]:
         import ncu_report
     except ImportError:
         raise ReportError(
-            f"Reading {plain(file.name)} needs NVIDIA's module ncu_report: {INSTALL}; or read the output of {_LINES}."
+            f"Reading {plain(file.name)} needs NVIDIA's module ncu_report: {install('ncu')}; "
+            f"or read the output of {_LINES}."
         ) from None
     try:
         context = ncu_report.load_report(str(file))
@@ -88,7 +89,7 @@ def _of_report(file: Path) -> Iterator[ProfiledLaunch]:
             for number in range(actions.num_actions()):
                 yield _of_action(actions.action_by_idx(number))
     except (RuntimeError, ValueError, AttributeError, TypeError) as error:
-        raise ReportError(f"{plain(file)} cannot be read ({plain(str(error))}); try {INSTALL} -U.") from None
+        raise ReportError(f"{plain(file)} cannot be read ({plain(str(error))}); try {upgrade('ncu-report')}.") from None
 
 
 def _of_action(action: Any) -> ProfiledLaunch:

@@ -27,9 +27,9 @@ from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.signals.columns import chosen_rate, listed
 from gpu_ops.io.stacks import Stack, decode_stack
 from gpu_ops.types import Facts, Pixel
+from gpu_ops.version import install
 
 HDF5, ZARR = (".h5", ".hdf5"), ".zarr"
-INSTALL = "pip install 'kernelscope[science]'"
 MOST = 1000
 """The most arrays of a file that are listed."""
 TILE = 512
@@ -154,7 +154,7 @@ def _opened(path: Path, name: str) -> Iterator[tuple[dict[str, Any], Mapping[str
                     members = _hdf5_arrays(file)
                 yield members, None
     except ImportError:
-        raise InputError(f"{name} needs the library {library}; install it with: {INSTALL}.") from None
+        raise InputError(f"{name} needs the library {library}; install it with: {install('science')}.") from None
 
 
 def _hdf5_arrays(file: Any) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def hdf5_rows(
     try:
         import h5py
     except ImportError:
-        raise InputError(f"{name} needs the library h5py; install it with: {INSTALL}.") from None
+        raise InputError(f"{name} needs the library h5py; install it with: {install('science')}.") from None
     with h5py.File(file.name, "w", locking=False) as store:
         whole = shape if frames is None else (frames, *shape)
         data = store.create_dataset("data", whole, dtype.newbyteorder("="))
@@ -331,7 +331,7 @@ def zarr_rows(
     try:
         import zarr
     except ImportError:
-        raise InputError(f"{name} needs the library zarr; install it with: {INSTALL}.") from None
+        raise InputError(f"{name} needs the library zarr; install it with: {install('science')}.") from None
     colours = shape[2:]
     whole = (*((frames,) if frames else ()), *colours, *shape[:2])
     tiles = (*(1 for _ in whole[:-2]), *(min(side, TILE) for side in shape[:2]))

@@ -18,6 +18,7 @@ from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.stacks import decode_stack
 from gpu_ops.progress import advance
 from gpu_ops.types import Facts
+from gpu_ops.version import install
 
 SUFFIXES = (".mp4", ".avi", ".mov", ".mkv", ".webm")
 MATROSKA = b"\x1a\x45\xdf\xa3"
@@ -61,7 +62,7 @@ def _library(name: str) -> Any:
         import av
     except ImportError:
         raise InputError(
-            f"{name} is a video, which the library PyAV reads; install it with: pip install 'kernelscope[formats]'."
+            f"{name} is a video, which the library PyAV reads; install it with: {install('formats')}."
         ) from None
     return av
 

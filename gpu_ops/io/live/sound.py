@@ -10,6 +10,7 @@ import numpy as np
 
 from gpu_ops.errors import InputError, plain
 from gpu_ops.io.live.source import Array, LiveSource
+from gpu_ops.version import install
 
 USUAL_SAMPLES = 4096
 SILENT = 3.0
@@ -20,9 +21,7 @@ def _library() -> Any:
     try:
         return importlib.import_module("sounddevice")
     except ImportError:
-        raise InputError(
-            "A microphone needs the library sounddevice; install it with: pip install 'kernelscope[audio]'."
-        ) from None
+        raise InputError(f"A microphone needs the library sounddevice; install it with: {install('audio')}.") from None
     except OSError:
         raise InputError(
             "A microphone needs the system library PortAudio; install it (on Debian and Ubuntu: "
