@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import platform
@@ -95,6 +96,7 @@ def _devices(work: Work) -> tuple[str, ...]:
 @contextmanager
 def _client(work: Work, dask: Any) -> Iterator[Any]:
     from distributed import Client
+    from distributed.utils import silence_logging_cmgr
 
     spec = work.spec
     if spec.scheduler is not None:
@@ -106,7 +108,7 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
         except (OSError, ValueError, TypeError) as error:
             words = f"No scheduler of Dask answers at {plain(spec.scheduler, 80)} ({plain(error, 80)})"
             raise DeviceError(f"{words}; start one (dask scheduler), and give its address.") from None
-        with client:
+        with silence_logging_cmgr(logging.CRITICAL), client:  # a scheduler that goes away is a sentence of ours
             yield client
         return
     gpus = None if spec.gpus is None else _gpus(spec.gpus)
