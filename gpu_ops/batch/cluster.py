@@ -199,12 +199,14 @@ def _gpus(wanted: str) -> list[str]:
 
 
 def _interruption() -> Any:
-    """A plugin by which workers leave Ctrl-C to the process that started them."""
+    """A plugin by which workers leave Ctrl-C and SIGTERM to the process that started them: a terminal, `timeout` and the
+    end of a job send them to all processes."""
     from distributed import WorkerPlugin
 
     class Interruption(WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: Any) -> None:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
 
     return Interruption()
 

@@ -137,7 +137,7 @@ class Spread:
                     self._submit()
                 elif not stopping:
                     stopping = True
-                    self._client.run(stop_batch, self._batch, wait=False)
+                    self._client.run(stop_batch, self._batch, wait=False, on_error="ignore")  # one may be gone
                 if not self._running:
                     break
                 yield from self._take()

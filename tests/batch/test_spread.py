@@ -101,6 +101,7 @@ class Client:
             future.end("error", error)
 
     def run(self, function: Callable[..., Any], *args: Any, **how: Any) -> Any:
+        assert how["on_error"] == "ignore", "a worker may be gone"
         return asyncio.run(function(*args))
 
     def restart_workers(self, workers: list[str], raise_for_error: bool) -> None:
@@ -240,6 +241,16 @@ def test_after_a_stop_nothing_begins_and_what_runs_is_taken() -> None:
     found += spread(client, planned(3000), 3000, stop=lambda: len(client.tasks) >= 3)
     begun = [name for names in client.tasks for name in names]
     assert {item.name for item, _ in found} <= set(begun) and len(client.tasks) <= 3 + 4
+
+
+def test_workers_leave_signals_to_the_process_that_started_them() -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        clusters._interruption().setup(None)
+        assert all(signal.getsignal(number) == signal.SIG_IGN for number in before)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def test_a_scheduler_that_is_gone_is_a_sentence() -> None:
