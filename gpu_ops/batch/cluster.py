@@ -199,8 +199,8 @@ def _gpus(wanted: str) -> list[str]:
 
 
 def _interruption() -> Any:
-    """A plugin by which workers leave Ctrl-C and SIGTERM to the process that started them: a terminal, `timeout` and the
-    end of a job send them to all processes."""
+    """A plugin by which workers leave Ctrl-C and SIGTERM to the process that started them: a terminal, `timeout` and
+    the end of a job send them to all processes."""
     from distributed import WorkerPlugin
 
     class Interruption(WorkerPlugin):  # type: ignore[misc]
