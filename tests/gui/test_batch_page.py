@@ -125,6 +125,9 @@ def test_a_folder_is_run_by_clicks_and_resumed(qtbot, window, folder) -> None:
     assert not page.run.isEnabled() and "Choose the folder" in page.reason.text()
     fill(qtbot, page, folder)
     assert page.form.count.text() == "4 files, the first is 0.png" and page.reason.text() == ""
+    page.form.frames.toggle()
+    assert page.run.isEnabled(), "the files are the same"
+    page.form.frames.toggle()
     page.run.click()
     assert page.batch.running and not page.form.isEnabled() and page.stop.isEnabled()
     window.controller.session.set_params({"window": 3})

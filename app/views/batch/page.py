@@ -63,6 +63,7 @@ class BatchPage(QWidget):
         self._make_table()
         self._arrange(inner)
         self._counted: Counted | None = None
+        self._meant: tuple[list[str], str] | None = None
         self._words, self._at_end, self._left_at = "", True, 0
         self._waiting = QTimer(self, singleShot=True, interval=WAIT_MS)
         self._waiting.timeout.connect(lambda: batch.count(self.form.wanted))
@@ -159,9 +160,14 @@ class BatchPage(QWidget):
 
     @Slot()
     def _edit(self) -> None:
-        """A field has changed: count the files once the user pauses."""
+        """A field has changed: if other files are meant by it, count them once the user pauses."""
+        wanted, before = self.form.wanted, self._meant
+        self._meant = wanted.inputs, wanted.output
+        if self._meant == before:
+            self._show_reason()
+            return
         self._counted = None
-        if self.form.wanted.folder:
+        if wanted.folder:
             self.form.show_count(None)
             self._waiting.start()
         else:
