@@ -38,6 +38,7 @@ LEFT_OUT = {
     "cuda:": "needs a GPU",
     "--require-gpu": "needs a GPU",
     "--remote": "needs another machine; tests/remote has one",
+    "dask ": "runs until it is stopped; tests/batch starts both",
     "mine.cu": "needs a student's kernel; tests/lessons has some",
 }
 """Shell lines with these words do not run here, and why."""

@@ -169,8 +169,9 @@ class BatchController(QObject):
         """What has become of the files, in words."""
         names = [(name, number) for name in STATES if (number := self.table.tally[name])]
         words = ", ".join(f"{counted_text(number)} {self.table.state_words(name)}" for name, number in names)
-        left = self.pace.count - self.pace.done
-        if left and not self.running:
-            more = self.tr("{count} not reached; Resume goes on with them").format(count=counted_text(left))
-            words = f"{words}, {more}" if words else more
+        left = 0 if self.running else self.pace.count - self.pace.done
+        not_reached = left - self.table.tally["not finished"]
+        more = self.tr("{count} not reached").format(count=counted_text(not_reached)) if not_reached > 0 else ""
+        words = ", ".join(filter(None, (words, more)))
+        words += self.tr("; Resume goes on with them") if left > 0 else ""
         return ". ".join(filter(None, (self.fault.rstrip("."), words)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import platform
@@ -94,6 +95,7 @@ def _devices(work: Work) -> tuple[str, ...]:
 @contextmanager
 def _client(work: Work, dask: Any) -> Iterator[Any]:
     from distributed import Client
+    from distributed.utils import silence_logging_cmgr
 
     spec = work.spec
     if spec.scheduler is not None:
@@ -105,7 +107,7 @@ def _client(work: Work, dask: Any) -> Iterator[Any]:
         except (OSError, ValueError, TypeError) as error:
             words = f"No scheduler of Dask answers at {plain(spec.scheduler, 80)} ({plain(error, 80)})"
             raise DeviceError(f"{words}; start one (dask scheduler), and give its address.") from None
-        with client:
+        with silence_logging_cmgr(logging.CRITICAL), client:  # a scheduler that goes away is a sentence of ours
             yield client
         return
     gpus = None if spec.gpus is None else _gpus(spec.gpus)
@@ -207,15 +209,17 @@ def _gpus(wanted: str) -> list[str]:
 
 
 def _preparation(work: Work) -> Any:
-    """A plugin by which workers leave Ctrl-C to the process that started them, and are ready for their device before
-    they get a file: what kills them while they start is not taken for a fault of the file."""
+    """A plugin by which workers leave Ctrl-C and SIGTERM to the process that started them: a terminal, `timeout` and
+    the end of a job send them to all processes. And workers are ready for their device before they get a file: what
+    kills them while they start is not taken for a fault of the file."""
     from distributed import WorkerPlugin
 
     own = _own(work)
 
     class Preparation(WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: Any) -> None:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_IGN)
             with suppress(Exception):  # the first file, or `_checked`, says what is wrong
                 look(own)
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from gpu_ops.errors import InputError, ReportError, plain
 from gpu_ops.io.formats import BY_SUFFIX
-from gpu_ops.io.images.stores import files_of_store, is_zarr
+from gpu_ops.io.images.stores import ZARR, files_of_store, is_zarr
 
 SCHEMA = "kernelscope-batch/1"
 DONE = ("right", "unverified")
@@ -80,9 +80,7 @@ def _meant(name: str) -> list[str]:
             return [str(Path(name, file)) for file in sorted(own)]
         if os.path.exists(name) or not glob.has_magic(name):
             return [str(Path(name))]  # a missing file is reported by itself, and the others are processed
-        matches = sorted(
-            str(Path(p)) for p in glob.iglob(name, recursive=True) if not os.path.isdir(p) or is_zarr(Path(p))
-        )
+        matches = sorted(str(Path(p)) for p in glob.iglob(name, recursive=True) if _is_one(p))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is no file name"
         raise InputError(f"{plain(name)} cannot be read ({reason}); check its name and permissions.") from None
@@ -95,13 +93,20 @@ def _suffix(name: str) -> str:
     return os.path.splitext(name)[1].lower()
 
 
+def _is_one(path: str) -> bool:
+    """Whether a match of a pattern is a file or a Zarr, and no part of a Zarr, of which `**` finds all."""
+    if ZARR in path.lower() and any(part.lower().endswith(ZARR) for part in Path(path).parts[:-1]):
+        return False
+    return not os.path.isdir(path) or is_zarr(Path(path))
+
+
 NAMINGS: tuple[Callable[[Path], str], ...] = (
     lambda file: file.stem,
     lambda file: f"{file.stem}_{file.suffix.removeprefix('.')}",
     lambda file: f"{file.absolute().parent.name}_{file.stem}_{file.suffix.removeprefix('.')}",
 )
 """A result is named like its file; if two files have the same name, the extension is added to the name, then the
-folder."""
+folder, then all folders below those that these files share."""
 
 
 def items(files: Mapping[str, str], folder: Path) -> Iterator[Item]:
@@ -109,20 +114,26 @@ def items(files: Mapping[str, str], folder: Path) -> Iterator[Item]:
     files has their names in memory, and nothing else of them."""
     stems = Counter(NAMINGS[0](Path(name)) for name in files.values())
     alike = [path for name in files.values() if stems[NAMINGS[0](path := Path(name))] > 1]
-    counts = [Counter(naming(path) for path in alike) for naming in NAMINGS[1:]]
+    namings = (*NAMINGS[1:], _with_folders(alike))
+    counts = [Counter(naming(path) for path in alike) for naming in namings]
     del alike
     inputs, taken = _inputs_in(folder, files), set[str]()
     for place, file in enumerate(map(Path, files.values())):
         name, fault = NAMINGS[0](file), ""
         if stems[name] > 1:
-            names = (
-                naming(file) for naming, count in zip(NAMINGS[1:], counts, strict=True) if count[naming(file)] == 1
-            )
+            names = (own for naming, count in zip(namings, counts, strict=True) if count[own := naming(file)] == 1)
             name = next((n for n in names if n not in taken and n not in stems), "")
             taken.add(name)
             fault = "" if name else f"{plain(file)} has the same name as another file; rename it, or run it by itself."
-        name = name or NAMINGS[-1](file)
+        name = name or namings[-1](file)
         yield Item(place, file, folder, name, fault, tuple(inputs.get(name, ())))
+
+
+def _with_folders(files: Sequence[Path]) -> Callable[[Path], str]:
+    """A naming with all folders of a file below those that these files share."""
+    ends = [one(file.absolute().parent.parts for file in files) for one in (min, max)] if files else []
+    shared = max(1, len(os.path.commonprefix(ends)))  # at least the root
+    return lambda file: "_".join((*file.absolute().parent.parts[shared:], NAMINGS[1](file)))
 
 
 def _inputs_in(folder: Path, files: Mapping[str, str]) -> dict[str, list[str]]:

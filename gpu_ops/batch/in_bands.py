@@ -125,6 +125,7 @@ class LargeFile:
         job, meta = self.chosen[0], self.asked.task.meta
         found = {"sha256": self.source.origin["hash"], "kind": meta.kind, "dtype": meta.dtype}
         found |= {"shape": list(meta.shape), "filter": job.filter.id}
+        found |= {"of_frames": self.source.facts.frames} if self.source.facts.frames > 1 else {}
         return {**found, **self.spec.settings_of(job.filter, job.wanted.pick)}
 
     def is_able(self) -> bool:

@@ -157,7 +157,7 @@ class Batch:
             self.provenance, self._began = workers.provenance, time.perf_counter()
             self.dashboard = workers.dashboard
             planned = ((item, self._earlier.get(item.name)) for item in items(self.files, self.folder))
-            spread = Spread(workers, self.work, planned, len(self.files), self.begun, self._report_of)
+            spread = Spread(workers, self.work, planned, len(self.files), self.begun, self._report_of, self._tell)
             with closing(spread.results(stop)) as results:
                 yield from results
         tidy(self.folder.resolve(), again=True)  # a worker that died may have left a file

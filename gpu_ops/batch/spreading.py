@@ -23,7 +23,7 @@ from gpu_ops.batch.file_bands import EXPANDED
 from gpu_ops.batch.files import Item, stamp
 from gpu_ops.batch.in_bands import large_file
 from gpu_ops.batch.work import Done, Work, cores
-from gpu_ops.errors import BAD_INPUT, DeviceError, KernelError, KernelscopeError
+from gpu_ops.errors import BAD_INPUT, DeviceError, KernelError, KernelscopeError, counted
 from gpu_ops.host import free_memory
 from gpu_ops.io.images.stores import is_store
 from gpu_ops.io.rows import SMALL
@@ -117,7 +117,8 @@ class _Watch:
 
 class Spread:
     """The files of a batch, `count` of them, at the workers. `begun` is called with each that is given to one,
-    and `report_of` gives what is called before each part of a file that all workers share."""
+    `report_of` gives what is called before each part of a file that all workers share, and `tell` is called with a
+    sentence about each worker that dies."""
 
     def __init__(
         self,
@@ -127,8 +128,9 @@ class Spread:
         count: int,
         begun: Callable[[Item], object] = lambda item: None,
         report_of: Callable[[Item], Report] = lambda item: advance,
+        tell: Callable[[str], None] = lambda sentence: None,
     ) -> None:
-        self._begun, self._report_of = begun, report_of
+        self._begun, self._report_of, self._tell = begun, report_of, tell
         self._workers, self._client, self._work, self._left = workers, workers.client, workers.work, count
         self._here, self._planned = work, iter(planned)
         self._running, self._ended = dict[Any, tuple[list[Planned], bool]](), queue.SimpleQueue[Any]()
@@ -146,7 +148,7 @@ class Spread:
                     self._submit()
                 elif not stopping:
                     stopping = True
-                    self._client.run(stop_batch, self._batch, wait=False)
+                    self._client.run(stop_batch, self._batch, wait=False, on_error="ignore")  # one may be gone
                 if not self._running:
                     break
                 yield from self._take()
@@ -238,6 +240,7 @@ class Spread:
 
     def _lose(self, task: list[Planned], is_alone: bool) -> Iterator[Outcome]:
         """The worker of a task died: its files are computed again, if they may."""
+        again = len(self._suspects)
         for planned in task:
             item, _ = planned
             self._losses[item.place] += is_alone
@@ -246,6 +249,8 @@ class Spread:
                 continue
             words = f"its worker died {TRIALS} times while it worked on this file alone; look at the file, and at the"
             yield item, self._here.failed(item, f"{words} memory that it needs", BAD_INPUT)
+        if again := len(self._suspects) - again:
+            self._tell(f"A worker died; what it had is computed again: {counted(again, 'file')}.")
 
 
 CONTINUE = "the report has what is done: start again with --resume."

@@ -195,6 +195,8 @@ def _compute_loaded(
     pick, sentences = spec.pick(filter, input.meta, partial(full_meta, input), work.devices)
     said += sentences
     record |= spec.settings_of(filter, pick)
+    if clean.facts.frames > 1 and not spec.frames and spec.reading.values.get("project", "none") == "none":
+        record["of_frames"] = clean.facts.frames
     if spec.frames and input.facts.frames > 1:
         frames = partial(write_frames, report=report, executor=bands)
         return _compute_frames(work, item, record, input, Wanted(filter.id, params, pick, "", spec.deadline), frames)

@@ -6,10 +6,11 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from gpu_ops.batch.choosing import family, for_one
 from gpu_ops.batch.files import DONE, Item
@@ -194,17 +195,28 @@ def _print(batch: Batch, took: float) -> None:
     for one in batch.rows:
         if count > TABLE and one["status"] in DONE:
             continue
-        size = INPUT_KINDS[FILTERS.find(one["filter"]).accepts].size_text(tuple(one["shape"])) if "shape" in one else ""
-        size = f"{size} {one.get('dtype', '')}"
         variant = f"{one['variant']} on {one['device']}" if one.get("variant") else ""
         verdict = "done before" if one.get("skipped") else one["status"].replace("wrong", "WRONG")
         time_text = "" if one.get("skipped") else seconds(one["seconds"])
         result = plain(os.path.basename(one["output"]) or one["sentence"])
         result += f" ({one['mapping']})" if one.get("mapping") else ""
-        lines.append([plain(Path(one["file"]).name, 40), size.strip(), variant, verdict, time_text, result])
+        lines.append([plain(Path(one["file"]).name, 40), _size(one), variant, verdict, time_text, result])
     if len(lines) > 1 or count <= TABLE:
         print(align(lines, frozenset({4})))
+    left_out = sum("of_frames" in one for one in batch.rows)
+    if left_out and "frame" not in batch.spec.reading.values:
+        print(f"Of {counted(left_out, 'stack')} the first frame was taken; --frames all takes all frames.")
     states = ("done before", "right", "unverified", "wrong", "failed")
     tally = {name: batch.tally[name] for name in states} | {"not reached": count - batch.pace.done}
     words = ", ".join(f"{number} {name}" for name, number in tally.items() if number)
     print(f"{counted(count, 'file')} in {seconds(took)}: {words}. Report: {plain(batch.report)}")
+
+
+def _size(row: Mapping[str, Any]) -> str:
+    """What a file has, and how much of it was taken: "1 of 5 frames, 128 x 128 uint16"; "" if it was not read."""
+    if "shape" not in row:
+        return ""
+    size = INPUT_KINDS[FILTERS.find(row["filter"]).accepts].size_text(tuple(row["shape"]))
+    frames = f"{row['frames']:,} frames of " if "frames" in row else ""
+    frames = f"1 of {row['of_frames']:,} frames, " if "of_frames" in row else frames
+    return f"{frames}{size} {row.get('dtype', '')}".strip()

@@ -281,10 +281,10 @@ def _measure_all(
         rows = bench.measure(experiment)
         all_rows += rows
         complete = complete and len(rows) == len(experiment.picks)
-        if args.json != "-":
+        if args.json != "-" and rows:
             _print_bench(args, experiment, rows)
-    if args.json != "-":
-        print(f"\n{tables.roofs_block(bench.roofs())}")
+    if args.json != "-" and (roofs := bench.roofs()):
+        print(f"\n{tables.roofs_block(roofs)}")
     if states := place.after(devices):
         bench.provenance["devices_after"] = states
     bench.write()
@@ -312,7 +312,8 @@ def _resume(bench: _Bench, earlier: Report | None) -> _Bench:
     if earlier is not None:
         _check_same(bench.args, earlier.provenance, bench.provenance)
         bench.rows, bench.occupancy = list(earlier.rows), list(earlier.occupancy)
-        history = [*earlier.provenance.get("earlier", []), _short(earlier.provenance)]
+        history = list(earlier.provenance.get("earlier", []))
+        history += [_short(earlier.provenance)] if earlier.rows else []  # else it was stopped before any
         whole = "cpu" in bench.provenance  # of another machine it comes with the first row
         bench.provenance = {**(bench.provenance if whole else earlier.provenance), "earlier": history}
     return bench

@@ -191,13 +191,15 @@ class Host:
             connection.write(b"\n" + MAGIC + b"\n")
             hello = read_hello(connection, decoder).content()
             about = {"version": __version__, "protocol": PROTOCOL, "host": platform.node(), "seen": self._line.seen}
-            connection.write(headed(HELLO, b"", **about, begun=self._begun.is_set()).bytes())
+            begun = self._begun.is_set()
+            connection.write(headed(HELLO, b"", **about, begun=begun).bytes())
             if (hello.get("version"), hello.get("protocol")) != (__version__, PROTOCOL):
                 self._over.set()  # the window says what to install
                 return
             self._begun.set()
             self._lost_at = time.monotonic()
-            self._line.converse(connection, decoder, int(hello.get("seen", 0)))
+            seen = int(hello.get("seen", 0)) if begun else 0  # else they were frames of an engine before this one
+            self._line.converse(connection, decoder, seen)
         except OSError:
             pass  # the connection is lost
         except Exception as error:

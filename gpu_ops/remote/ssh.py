@@ -196,7 +196,8 @@ def _explained(to: Destination, code: int, said: str, error: Exception) -> Devic
         program, whole = to.command.split()[0], plain(to.command, 60)
         # A shell names what it misses last or before last, as in "sh: 1: python3: not found".
         known = not lines or program in [part.strip("'‘’") for part in lines[-1].split(": ")[-2:]]  # noqa: RUF001
-        what = f"has no {plain(program, 60)!r}" if known else f"cannot run {whole!r} ({plain(lines[-1], 160)})"
+        gone = ", or its Python is gone" if "/" in program else ""  # some shells do not say which
+        what = f"has no {plain(program, 60)!r}{gone}" if known else f"cannot run {whole!r} ({plain(lines[-1], 160)})"
         return Refused(
             f"{to.label} {what}; install Kernelscope there, or name the command there "
             f"(--remote-command PATH; found by: ssh {to.host} which kernelscope)."

@@ -249,6 +249,36 @@ def test_the_same_stem_gets_two_names_and_no_input_is_replaced(call: Call) -> No
     assert Path("in/b.png").read_bytes() == before and sorted(os.listdir("in")) == there
 
 
+def test_files_of_many_folders_have_names_of_their_own(call: Call) -> None:
+    for day in ("1", "2"):
+        for part in ("in", "in/left"):
+            Path("days", day, part).mkdir(parents=True, exist_ok=True)
+            save(f"days/{day}/{part}/a.png", np.full((4, 4), int(day), np.uint8))
+    assert call("--input", "days/**/*.png")[0] == 0
+    assert {f"{day}_in_{part}a_png.png" for day in "12" for part in ("", "left_")} <= set(os.listdir("out"))
+    assert load("out/2_in_left_a_png.png").array[1, 1] == 2
+
+
+def test_a_pattern_finds_a_zarr_and_not_its_parts(call: Call) -> None:
+    pytest.importorskip("zarr")
+    save("in/deep.zarr", np.ones((4, 4), np.uint8))
+    assert len([path for path in Path("in/deep.zarr").rglob("*") if path.is_file()]) > 1
+    code, out, _ = call("--input", "in/**/*")
+    assert code == 0 and "5 files in" in out and "5 right" in out and by_name()["deep"]["status"] == "right"
+
+
+def test_of_a_stack_one_frame_is_taken_and_this_is_said(call: Call) -> None:
+    save("in/stack.npy", np.stack([np.full((4, 5), k, np.uint8) for k in range(3)]))
+    words = "Of 1 stack the first frame was taken; --frames all takes all frames."
+    _, out, _ = call("--input", "in/a.png", "in/stack.npy")
+    assert words in out and "1 of 3 frames, 5 x 4 uint8" in out
+    assert by_name()["stack"]["of_frames"] == 3 and "of_frames" not in by_name()["a"]
+    for how in (("--frame", "1"), ("--project", "max"), ("--frames", "all")):
+        _, out, _ = call("--input", "in/stack.npy", *how)
+        assert words not in out
+    assert "3 frames of 5 x 4 uint8" in out
+
+
 def test_several_outputs_are_saved_by_their_first_and_tables_as_csv(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["run", "histogram", *CPU, "--bins", "16", "--input", "in/a.png", "in/d.wav", "--output-dir", "out"]) == 0

@@ -103,6 +103,7 @@ class Client:
             future.end("error", error)
 
     def run(self, function: Callable[..., Any], *args: Any, **how: Any) -> Any:
+        assert how["on_error"] == "ignore", "a worker may be gone"
         return asyncio.run(function(*args))
 
     def restart_workers(self, workers: list[str], raise_for_error: bool) -> None:
@@ -132,9 +133,11 @@ def planned(count: int, drawn: list[int] | None = None) -> Iterator[tuple[Item, 
         yield Item(k, Path(f"{k:03d}"), Path("out"), f"{k:03d}"), None
 
 
-def spread(client: Client, files: Any, count: int, stop: Callable[[], bool] = lambda: False) -> list[tuple[Item, Done]]:
+def spread(
+    client: Client, files: Any, count: int, stop: Callable[[], bool] = lambda: False, **more: Any
+) -> list[tuple[Item, Done]]:
     work = Trial(SPEC, "")
-    running = Spread(Workers(client, client.count, work, {}, ("cpu",)), work, files, count)
+    running = Spread(Workers(client, client.count, work, {}, ("cpu",)), work, files, count, **more)
     found, results = [], running.results(stop)
     take = running._take
 
@@ -183,10 +186,11 @@ def test_every_worker_has_some_of_few_files() -> None:
 
 
 def test_only_the_files_of_a_lost_worker_are_computed_again() -> None:
-    client = Client(2, Counter({"150": 1}))
-    found = spread(client, planned(400), 400)
+    client, told = Client(2, Counter({"150": 1})), list[str]()
+    found = spread(client, planned(400), 400, tell=told.append)
     assert sorted(item.place for item, _ in found) == list(range(400)) and all(done.code == 0 for _, done in found)
     (lost,) = client.lost
+    assert told == [f"A worker died; what it had is computed again: {len(lost)} files."]
     again = [names for names in client.tasks if set(names) & set(lost)]
     assert sorted(again) == [[name] for name in sorted(lost)], "each alone, and no others"
     often = Counter(name for names in client.tasks for name in names)
@@ -241,12 +245,36 @@ def test_after_a_stop_nothing_begins_and_what_runs_is_taken() -> None:
     assert {item.name for item, _ in found} <= set(begun) and len(client.tasks) <= 3 + 4
 
 
+def test_workers_leave_signals_to_the_process_that_started_them() -> None:
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        clusters._interruption().setup(None)
+        assert all(signal.getsignal(number) == signal.SIG_IGN for number in before)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def test_a_scheduler_that_is_gone_is_a_sentence() -> None:
     client = Client(2, scheduler=type("", (), {"address": "tcp://far:1"})())
     client.status = "closed"
     client.work = lambda: None  # type: ignore[method-assign]
     with pytest.raises(DeviceError, match=r"tcp://far:1 is gone; .* start again with --resume"):
         spread(client, planned(30), 30)
+
+
+def test_dask_logs_nothing_beside_the_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    import logging
+
+    monkeypatch.setattr(distributed, "Client", lambda *args, **how: nullcontext())
+    handler = logging.StreamHandler()  # as Dask adds one where there is none
+    logging.getLogger("distributed").addHandler(handler)
+    try:
+        with clusters._client(Work(replace(SPEC, scheduler="tcp://far:1"), ""), distributed):
+            assert handler.level == logging.CRITICAL
+        assert handler.level == logging.NOTSET
+    finally:
+        logging.getLogger("distributed").removeHandler(handler)
 
 
 def test_a_scheduler_that_goes_while_a_result_travels_is_the_same_sentence() -> None:

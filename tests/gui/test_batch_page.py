@@ -126,6 +126,9 @@ def test_a_folder_is_run_by_clicks_and_resumed(qtbot, window, folder) -> None:
     assert not page.run.isEnabled() and "Choose the folder" in page.reason.text()
     fill(qtbot, page, folder)
     assert page.form.count.text() == "4 files, the first is 0.png" and page.reason.text() == ""
+    page.form.frames.toggle()
+    assert page.run.isEnabled(), "the files are the same"
+    page.form.frames.toggle()
     page.run.click()
     assert page.batch.running and not page.form.isEnabled() and page.stop.isEnabled()
     window.controller.session.set_params({"window": 3})
@@ -232,11 +235,37 @@ def test_what_ends_a_batch_is_said_and_open_files_are_not_finished(qtbot, window
         ended(2, "/x/out cannot be written (No space left on device)."),
     ]
     qtbot.waitUntil(lambda: not page.batch.running)
-    assert "No space left on device). 1 right, 1 not finished, 3 not reached" in page.state.text()
+    assert "No space left on device). 1 right, 1 not finished, 2 not reached; Resume goes on" in page.state.text()
     assert page.batch.table.tally == {"right": 1, "not finished": 1}
     assert any(
         "No space left" in r.message.text and r.message.kind == "warning" for r in window.messages.rows if r.message
     )
+
+
+def test_what_ended_last_stays_in_view_above_those_that_run(qtbot, window, folder) -> None:
+    page = page_of(window)
+    fill(qtbot, page, folder)
+    page.where.setText("The report is that of another batch.")
+    page.run.click()
+    assert page.where.text() == ""
+    names, told = [f"/x/{k:03d}.png" for k in range(200)], page.batch._run
+    started = [BatchEvent("started", Pace(0, 200, 0.0, None), {"name": n, "file": n}) for n in names]
+
+    def seen() -> range:
+        view = page.view
+        return range(view.rowAt(0), view.rowAt(view.viewport().height() - 2) + 1)
+
+    told.given += [*started[:150], *map(done, names[:50])]
+    qtbot.waitUntil(lambda: page.batch.table.tally["right"] == 50)
+    QApplication.processEvents()
+    assert 49 in seen() and 51 in seen() and 149 not in seen()
+    told.given += [*started[150:], *map(done, names[50:100])]
+    qtbot.waitUntil(lambda: page.batch.table.tally["right"] == 100)
+    assert 99 in seen() and 49 not in seen()
+    page.view.scrollToTop()
+    told.given += map(done, names[100:150])
+    qtbot.waitUntil(lambda: page.batch.table.tally["right"] == 150)
+    assert 0 in seen(), "the user looks at others"
 
 
 def test_the_last_file_has_its_pictures_though_another_was_drawn_at_the_end(qtbot, window, folder, monkeypatch) -> None:

@@ -157,6 +157,19 @@ def test_damaged_files_are_sentences(suffix: str) -> None:
         load("empty.zarr")
 
 
+def test_a_full_disk_is_said_in_a_line() -> None:
+    """HDF5's own words have several lines; here a file may have so many bytes only."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limits[1]))
+    try:
+        with pytest.raises(InputError) as caught:
+            save("x.h5", np.zeros((100, 100)))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert str(caught.value) == ("x.h5 cannot be written (File too large); free some space, or choose another folder.")
+
+
 def test_a_folder_that_is_no_zarr_is_not_replaced() -> None:
     Path("x.zarr").mkdir()
     Path("x.zarr/mine.txt").write_text("keep")

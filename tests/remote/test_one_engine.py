@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import os
 import shlex
+import signal
+import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from remote_machines import THERE
+from remote_machines import PATIENCE, THERE, Window, engines_of, wait_until
 
+from gpu_ops.engine.messages import PROTOCOL
+from gpu_ops.remote import client as client_module
 from gpu_ops.remote import host as host_module
+from gpu_ops.remote.destination import Destination
 from gpu_ops.remote.host import MAGIC, Host, _bridge, _connected, _listening, folder
 from gpu_ops.remote.line import Connection
+from gpu_ops.remote.wire import HELLO, headed
+from gpu_ops.version import __version__
 
 SESSION = "0123456789abcdef"
 
@@ -72,3 +79,32 @@ def test_a_window_that_meets_an_engine_as_it_ends_gets_a_new_one(path: Path) -> 
             finally:
                 engine.kill()
                 engine.stdin.close()
+
+
+def test_a_new_engine_serves_a_window_that_has_seen_frames_of_another(host: Host) -> None:
+    """Else the window would connect twice, and ssh ask for a passphrase twice."""
+    ours, theirs = socket.socketpair()
+    served = threading.Thread(target=host._converse, args=(Connection(theirs.fileno(), os.dup(theirs.fileno())),))
+    served.start()
+    try:
+        ours.sendall(headed(HELLO, version=__version__, protocol=PROTOCOL, seen=7).bytes())
+        wait_until(lambda: host._line.connected or not served.is_alive())
+        assert host._line.connected and not host._over.is_set()
+    finally:
+        ours.close()
+        served.join(PATIENCE)
+        theirs.detach()  # the connection has closed it
+
+
+@pytest.mark.thorough
+def test_a_window_whose_engine_is_gone_connects_once(
+    fake: Destination, open_window: Callable[[Destination], Window], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reached, reach = list[int](), client_module.reach
+    monkeypatch.setattr(client_module, "reach", lambda *what: reached.append(what[2]) or reach(*what))
+    window = open_window(fake)
+    window.image(window.run(window.noise()))
+    for pid in engines_of(window.talk.client._session):
+        os.kill(pid, signal.SIGKILL)
+    window.image(window.run(window.noise()))
+    assert len(reached) == 2 and reached[1] > 0

@@ -108,6 +108,7 @@ OLD = f"sh -c {shlex.quote(SCRIPT)} --"
     ("command", "sentence"),
     [
         ("no-such-kernelscope", "gpu-host has no 'no-such-kernelscope'; install Kernelscope there"),
+        ("/none/kernelscope", "has no '/none/kernelscope', or its Python is gone; install Kernelscope there"),
         ("sh -c 'echo No module named gpu_ops >&2; exit 1' --", "its Kernelscope is incomplete"),
         (
             OLD,

@@ -121,6 +121,7 @@ def test_times_are_taken_there_and_named_so(
     assert report["provenance"]["remote"] == "gpu-host"
     assert report["provenance"]["devices"]["gpu-host/cpu"]["roofs"]["copy_bytes_s"] > 0
     if how == "sweep":
+        assert report["provenance"]["earlier"] == [], "nothing was measured before"
         times = [row["stages"]["kernel"]["median_s"] for row in rows]
         assert main([how, "mean", *there, *more]) == FINE  # nothing is measured again
         assert [row["stages"]["kernel"]["median_s"] for row in _report()["runs"]] == times

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractTableModel, QCoreApplication, QModelIndex, QObject, QPersistentModelIndex, Qt
@@ -138,7 +138,8 @@ class BatchTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return tip_text("\n".join(filter(None, (row.file, row.output, row.sentence))))
         name = os.path.basename(row.file)
-        done = row.sentence.replace(row.file, name) or os.path.basename(row.output)
+        output = "" if row.state in FAILED else os.path.basename(row.output)
+        done = ": ".join(filter(None, (output, row.sentence.replace(row.file, name))))
         time = NONE if row.seconds is None else seconds(row.seconds, 3)
         return (os.path.relpath(row.file, self._folder or None), _tr(STATES[row.state]), time, done)[column]
 
@@ -153,11 +154,18 @@ def _row_of(event: BatchEvent) -> FileRow | None:
         return FileRow(str(row["file"]), "running", None, "", text)
     if event.what not in ("done", "failed"):
         return None
-    notes = row.get("notes") or [""]
     if row.get("skipped"):
         return FileRow(row["file"], "done before", None, row["output"])
-    sentence = row["sentence"] or (notes[0] if row.get("frames") else "")
+    sentence = row["sentence"] or _frames_of(row)
     return FileRow(row["file"], row["status"], row["seconds"], row["output"], sentence)
+
+
+def _frames_of(row: Mapping[str, Any]) -> str:
+    """How many frames of a stack have a result; "" for what is no stack."""
+    if row.get("of_frames"):
+        return _tr("1 of {count} frames").format(count=counted(row["of_frames"]))
+    notes = row.get("notes") or [""]
+    return str(notes[0]) if row.get("frames") else ""
 
 
 def _tr(text: str) -> str:

@@ -30,6 +30,8 @@ TIME = "-888.8 ms"
 """The longest text in the column of times."""
 LINES = 6
 """The least height of the table, in lines."""
+RUNNING = 3
+"""Lines below the file that ended last: workers have many more."""
 SIZE = (150, 105)
 """The size that the page asks for, in letters."""
 
@@ -61,7 +63,8 @@ class BatchPage(QWidget):
         self._make_table()
         self._arrange(inner)
         self._counted: Counted | None = None
-        self._words, self._at_end = "", True
+        self._meant: tuple[list[str], str] | None = None
+        self._words, self._at_end, self._left_at = "", True, 0
         self._waiting = QTimer(self, singleShot=True, interval=WAIT_MS)
         self._waiting.timeout.connect(lambda: batch.count(self.form.wanted))
         self._listen()
@@ -128,7 +131,6 @@ class BatchPage(QWidget):
         batch.previews.drawn.connect(self._show_drawn)
         batch.table.modelReset.connect(self._show_pictures)
         batch.table.rowsAboutToBeInserted.connect(self._note_end)
-        batch.table.rowsInserted.connect(self._stay_at_end)
         self.only_failed.toggled.connect(batch.table.show_only_failed)
         self.view.selectionModel().currentRowChanged.connect(lambda *_: self._draw())
         self.run.clicked.connect(self._start)
@@ -158,9 +160,14 @@ class BatchPage(QWidget):
 
     @Slot()
     def _edit(self) -> None:
-        """A field has changed: count the files once the user pauses."""
+        """A field has changed: if other files are meant by it, count them once the user pauses."""
+        wanted, before = self.form.wanted, self._meant
+        self._meant = wanted.inputs, wanted.output
+        if self._meant == before:
+            self._show_reason()
+            return
         self._counted = None
-        if self.form.wanted.folder:
+        if wanted.folder:
             self.form.show_count(None)
             self._waiting.start()
         else:
@@ -226,13 +233,16 @@ class BatchPage(QWidget):
         self.report.setEnabled(bool(batch.report))
         set_tip(self.report, self.tr("Open the file with a row for each file: {path}").format(path=batch.report))
         self.folder.setEnabled(os.path.isdir(self._results))
-        self.where.setHidden(running or not self.where.text())
+        if running:
+            self.where.clear()  # it is about an earlier batch
+        self.where.setHidden(not self.where.text())
         known = batch.spec is not None
         self.progress.setRange(0, max(1, batch.pace.count) if not running or batch.pace.count else 0)
         self.progress.setValue(batch.pace.done)
         for widget in (self.progress, self.state, self.only_failed):
             widget.setVisible(known)
         self._show_reason()
+        self._follow()
         self._draw()
 
     def _state_words(self) -> str:
@@ -262,13 +272,18 @@ class BatchPage(QWidget):
     @Slot()
     def _note_end(self) -> None:
         bar = self.view.verticalScrollBar()
-        self._at_end = bar.value() == bar.maximum() and not self.view.selectionModel().hasSelection()
+        self._at_end = bar.value() == bar.maximum()
 
-    @Slot()
-    def _stay_at_end(self) -> None:
-        """The newest files stay in view, unless the user looks at others."""
-        if self._at_end:
-            self.view.scrollToBottom()
+    def _follow(self) -> None:
+        """The file that ended last stays in view with some that run, unless the user looks at others."""
+        table, bar = self.batch.table, self.view.verticalScrollBar()
+        at_end, self._at_end = self._at_end, False
+        if self.view.selectionModel().hasSelection() or not (at_end or bar.value() == self._left_at):
+            return
+        last = table.rowCount() - 1 if table.only_failed else min(table.last + RUNNING, table.rowCount() - 1)
+        self.view.executeDelayedItemsLayout()  # new rows have no place before
+        self.view.scrollTo(table.index(last, 0), QAbstractItemView.ScrollHint.PositionAtBottom)
+        self._left_at = bar.value()
 
     # The pictures
 

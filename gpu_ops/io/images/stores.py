@@ -7,6 +7,8 @@ NPY files; of an OME-Zarr the full resolution is read, and all axes before the l
 from __future__ import annotations
 
 import math
+import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -184,7 +186,7 @@ def _zarr_arrays(path: Path) -> tuple[dict[str, Any], Mapping[str, Any] | None]:
 
 
 def _members(group: Any) -> Iterator[tuple[str, Any]]:
-    for name, item in group.members(max_depth=None):
+    for name, item in sorted(group.members(max_depth=None), key=lambda one: str(one[0])):  # it has no order of its own
         if hasattr(item, "chunks"):
             yield name, item
 
@@ -297,11 +299,17 @@ def hdf5_rows(
         import h5py
     except ImportError:
         raise InputError(f"{name} needs the library h5py; install it with: {install('science')}.") from None
-    with h5py.File(file.name, "w", locking=False) as store:
-        whole = shape if frames is None else (frames, *shape)
-        data = store.create_dataset("data", whole, dtype.newbyteorder("="))
-        data.attrs.update({**({"rate": rate} if rate else {}), **({"description": about} if about else {})})
-        yield _in_order(data, frames is not None)
+    try:
+        with h5py.File(file.name, "w", locking=False) as store:
+            whole = shape if frames is None else (frames, *shape)
+            data = store.create_dataset("data", whole, dtype.newbyteorder("="))
+            data.attrs.update({**({"rate": rate} if rate else {}), **({"description": about} if about else {})})
+            yield _in_order(data, frames is not None)
+    except (OSError, RuntimeError) as error:  # HDF5's own words take several lines, and closing has another error
+        number = re.search(r"errno = (\d+)", str(error))
+        if number is None:
+            raise
+        raise OSError(int(number[1]), os.strerror(int(number[1]))) from None
 
 
 def _in_order(data: Any, by_frame: bool) -> WriteRows:
