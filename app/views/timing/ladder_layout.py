@@ -342,7 +342,7 @@ class Builder:
         return Line(rect, name, sub, bars, {"verdict": right, "summary": cell}, summary, entry, None, counted, reason)
 
     def _fits(self, entry: Entry, text: str) -> bool:
-        """Whether a small text fits beside a row's description, with its knobs shortened."""
+        """Whether a small text fits into the line of a row's description, with its knobs shortened."""
         inner = self.width - 2 * self.margin
         figures = min(self.small.horizontalAdvance(text) + 2, inner)
         return self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
