@@ -284,6 +284,7 @@ def test_requests_of_a_texture_belong_to_the_elements_of_the_input(shape: Shape,
     traffic = traffic_of(traffic_dict(run.traffic()))
     asked = traffic.painted("requests")
     assert asked.shape == shape and (asked[1:-1, 1:-1] == 9).all(), asked[1:-1, 1:-1]
+    assert (asked[0, 1:-1] == (6 if len(shape) > 2 else 9)).all(), "two warps ask for the nearest row at one fetch"
     assert traffic.unpainted == 0 < traffic.textures and traffic.total("requests") == asked.sum()
     weights = traffic.elsewhere["sectors"]  # one in each request
     assert traffic.elsewhere["requests"] - weights == (passes - 1) * asked.sum()
