@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import isgeneratorfunction
+from numbers import Integral
 from typing import Any
 
 FINE, BAD_INPUT, WRONG, UNAVAILABLE, REGRESSED, STOPPED = 0, 2, 3, 4, 5, 130
@@ -29,6 +30,15 @@ def plain(text: object, most: int = LONGEST) -> str:
         return shown
     end = most // 2
     return f"{shown[: most - end - 1]}…{shown[len(shown) - end :]}"
+
+
+def grouped(value: object) -> str:
+    """A value as text; whole numbers have thousands separators."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        return f"{value:,g}" if isinstance(value, float) else str(value)
+    return f"{int(value):,}"
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:

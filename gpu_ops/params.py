@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpu_ops.errors import LONGEST, ParamError, plain
+from gpu_ops.errors import LONGEST, ParamError, grouped, plain
 
 Value = int | float | str | bool | tuple[float, ...]
 Values = Mapping[str, Any]
@@ -109,7 +109,11 @@ class Param:
         if isinstance(self.default, bool):
             return "true or false"
         if isinstance(self.default, tuple):
-            limits = f" from {self.low:g} to {self.high:g}" if self.low is not None and self.high is not None else ""
+            limits = (
+                f" from {grouped(self.low)} to {grouped(self.high)}"
+                if self.low is not None and self.high is not None
+                else ""
+            )
             return f"{len(self.default)} {'whole ' if self.step == 1 else ''}numbers{limits}"
         if isinstance(self.default, str):
             return "text"
@@ -117,7 +121,7 @@ class Param:
         if self.low is None or self.high is None:
             return kind
         steps = f" in steps of {self.step:g}" if self.step and self.step != 1 else ""
-        return f"{kind} from {self.low:g} to {self.high:g}{steps}"
+        return f"{kind} from {grouped(self.low)} to {grouped(self.high)}{steps}"
 
     def check(self, value: object) -> Value:
         """The value converted to the parameter's type. Raises ParamError that names the allowed values."""
@@ -167,7 +171,7 @@ class Param:
 
     def _error(self, value: object) -> ParamError:
         text = plain(repr(value), 60)
-        return ParamError(f"{self.name} must be {self.allowed}, not {text}; the default is {self.default}.")
+        return ParamError(f"{self.name} must be {self.allowed}, not {text}; the default is {grouped(self.default)}.")
 
 
 def holds(when: Mapping[str, tuple[Value, ...]], values: Values) -> bool:

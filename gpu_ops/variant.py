@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import Any, Literal
 
+from gpu_ops.errors import grouped
 from gpu_ops.input_kinds import Shape
 from gpu_ops.params import Param
 from gpu_ops.plan import Device, Limits, Plan
@@ -15,6 +17,13 @@ Range = Callable[[Task], float]
 """The largest magnitude of samples for which nothing overflows in a task; infinite if nothing can."""
 Trials = Callable[[Limits], tuple[Trial, ...]]
 """Large test cases for a device with these limits."""
+
+
+class _Words(Formatter):
+    """Fills values into texts; whole numbers have thousands separators."""
+
+    def format_field(self, value: Any, format_spec: str) -> Any:
+        return format(value, format_spec) if format_spec else grouped(value)
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,7 @@ class Rule:
     def said(self, task: Task) -> str:
         """The message for a task that violates it."""
         found = self.test(task)
-        return self.words.format(found=found, meta=task.meta, limits=task.limits, **task.params, **task.knobs)
+        return _Words().format(self.words, found=found, meta=task.meta, limits=task.limits, **task.params, **task.knobs)
 
 
 @dataclass(frozen=True)

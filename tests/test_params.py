@@ -77,9 +77,13 @@ def test_bad_values_are_refused_with_what_is_allowed(param: Param, bad: object) 
 
 
 def test_the_limits_are_named_in_words() -> None:
-    assert WINDOW.allowed == "an integer from 3 to 4095 in steps of 2"
+    assert WINDOW.allowed == "an integer from 3 to 4,095 in steps of 2"
     assert BORDER.allowed == "one of zero, wrap"
-    assert LIMITED.allowed == "2 numbers from -1000 to 1000"
+    many = Param("samples", 4096, 1, 1 << 24)
+    assert many.allowed == "an integer from 1 to 16,777,216", "in full"
+    with pytest.raises(ParamError, match="the default is 4,096"):
+        many.check(0)
+    assert LIMITED.allowed == "2 numbers from -1,000 to 1,000"
 
 
 @given(st.integers(-10_000, 10_000))

@@ -74,7 +74,7 @@ class Outputs:
     def share(self) -> None:
         """Show in newly pinned results the outputs of the run that they were pinned from."""
         for id in self._session.shown.pins:
-            subject = self._session.shown.subject(id)
+            subject = self._session.shown.subject_of_run(id)
             for key, shared in list(self.results.items()):
                 if (id, key[1]) not in self.results and self.origins[key].subject == subject:
                     self._hold((id, key[1]), shared, self.origins[key])

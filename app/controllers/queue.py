@@ -282,7 +282,7 @@ class RunQueue(QObject):
         """Whether a pinned result is outdated or, for a run with timing, has no times."""
         slot, shown = self._session.shown.slot(id), self._session.shown
         entry = self._results.entry(slot) if slot in self._results else None
-        if entry is None or entry.row is None or entry.subject != shown.subject(id):
+        if entry is None or entry.row is None or entry.subject != shown.subject_of_run(id):
             return True
         return how is TIME and not entry.failure and untimed(entry.row)
 

@@ -72,6 +72,7 @@ class XRayController(OnDemand):
         self.drafts.changed.connect(self._take_draft)
         self.drafts.replaced.connect(self.edit)
         controller.named_row = self._named_row
+        controller.session.shown.present_text = self._present_text
         self.contract = ContractController(controller, self.drafts, self)
         self.contract.changed.connect(self.drafts_checked)
         controller.results.rows_reset.connect(self.drafts_checked)
@@ -241,9 +242,15 @@ class XRayController(OnDemand):
 
     @Slot(object)
     def _take_draft(self, draft: Draft) -> None:
-        """Look at the new text after a pause."""
+        """Results of another text are not up to date. Look at the new text after a pause."""
+        self._controller.results.compare_with(self._session.shown.subject_of)
         if self.editing and draft == self.draft:
             self._pause.start()
+
+    def _present_text(self, variant: str) -> Mapping[str, str] | None:
+        """The present text of a variant of the filter; None where it was never edited."""
+        filter = self._session.choice.filter
+        return self.drafts.of(filter, variant).texts if self.drafts.has(filter, variant) else None
 
     def _named_row(self, row: Row) -> Row:
         """A row of an edited kernel whose sentences name the edited files."""

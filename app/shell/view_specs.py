@@ -260,7 +260,7 @@ VIEW = (
         ("Ctrl+Shift+B",),
         QT_TRANSLATE_NOOP("Actions", "Follow one block of a kernel step by step: its lanes, barriers, memory, races"),
         checkable=True,
-        do=lambda parts: parts.docks.toggle("block_steps"),
+        do=handlers.toggle_block_steps,
         on=lambda parts: parts.docks.is_open("block_steps"),
     ),
     ActionSpec(

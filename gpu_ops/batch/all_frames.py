@@ -164,7 +164,7 @@ def _writing(
     InputError if the disk is too small for the whole stack."""
     (count, *shape), dtype = written.shape, np.dtype(written.dtype)
     disk, needed = f"the disk of {plain(os.fspath(path))}", math.prod(written.shape) * dtype.itemsize
-    check_disk(path, needed, f"The results of {count} frames need", disk)
+    check_disk(path, needed, f"The results of {count:,} frames need", disk)
     pixel, note = pixel_of(experiment.input.facts.pixel, first.forms[output]), ""
     if Path(path).suffix.lower() in TIFFS:
         own = row(first, experiment, with_roofs=False)

@@ -106,7 +106,7 @@ def run_frames(args: argparse.Namespace, experiment: Experiment, targets: Mappin
     if args.frames == "merged":
         with _showing("frame") as report:
             run, last = merge_frames(read, count, Wanted(name, experiment.params, pick, ""), report)
-        choices = {**input.origin.get("choices", {}), "frames": f"all {count}, merged"}
+        choices = {**input.origin.get("choices", {}), "frames": f"all {count:,}, merged"}
         whole = replace(input, origin={**input.origin, "choices": choices})
         outputs.save_all(targets, [run], replace(last, input=whole), outputs.saving_of(args))
         what, checked, text = f"{name} of all {count} frames of {input.name}", True, outputs.describe([run])
@@ -117,7 +117,7 @@ def run_frames(args: argparse.Namespace, experiment: Experiment, targets: Mappin
             written = write_frames(read, count, Wanted(name, experiment.params, pick, output), path, report)
         size = INPUT_KINDS[input.kind].size_text(written.shape[1:])
         what = (
-            f"{plain(path)} holds the output {output} for {count} frames of {input.name}, {size} {written.dtype} each"
+            f"{plain(path)} holds the output {output} for {count:,} frames of {input.name}, {size} {written.dtype} each"
         )
         checked, text = written.checked, ""
     verdict = "compared with the reference" if checked else "not checked"

@@ -64,7 +64,7 @@ def _kind(arg: Any) -> str:
 
 
 def _by(numbers: Sequence[int]) -> str:
-    return " x ".join(map(str, numbers))
+    return " x ".join(f"{number:,}" for number in numbers)
 
 
 def check_texture(array: Any, border: str, linear: bool) -> None:

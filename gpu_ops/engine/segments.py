@@ -97,7 +97,7 @@ class SegmentPool:
                 segment = _create(size)
             if segment is None:
                 places = " and ".join(map(str, directories()))
-                raise DeviceMemoryError(f"{places} cannot hold {size} bytes more; close results or free space there.")
+                raise DeviceMemoryError(f"{places} cannot hold {size:,} bytes more; close results or free space there.")
             self._segments[segment.path.name] = segment
             return segment.path.name
 

@@ -42,7 +42,9 @@ class OwnVariant:
         if not self.id.isidentifier() or self.id != self.id.lower():
             raise ParamError(f"{plain(self.id, 60)!r} is no id; use lower-case letters, digits and underscores.")
         if len(self.text) > MOST_CHARACTERS:
-            raise ParamError(f"The kernel has {len(self.text)} characters, and may have {MOST_CHARACTERS}; shorten it.")
+            raise ParamError(
+                f"The kernel has {len(self.text):,} characters, and may have {MOST_CHARACTERS:,}; shorten it."
+            )
         idea = header_fields(self.text).get("Idea", "") or f"the launches of {shipped.title} with a kernel of your own"
 
         def plan(device: Device, task: Task) -> Plan:

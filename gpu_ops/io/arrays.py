@@ -88,7 +88,7 @@ def check_size(file: IO[bytes], dtype: np.dtype[Any], shape: tuple[int, ...], na
     needed_bytes, present_bytes = math.prod(shape) * dtype.itemsize, os.fstat(file.fileno()).st_size - file.tell()
     if present_bytes < needed_bytes:
         raise InputError(
-            f"{name} is cut short: it holds {present_bytes} of {needed_bytes} bytes of data; copy or save it again."
+            f"{name} is cut short: it holds {present_bytes:,} of {needed_bytes:,} bytes of data; copy or save it again."
         )
 
 

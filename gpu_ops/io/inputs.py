@@ -53,7 +53,7 @@ def check_rate(rate: object) -> None:
 def check_limit(name: str, count: int, limit: int) -> None:
     """Raises InputError when a file has more than `limit` values."""
     if count > limit:
-        raise InputError(f"{name} holds {count} values, over the limit of {limit}; add --limit {count} to load it.")
+        raise InputError(f"{name} holds {count:,} values, over the limit of {limit:,}; add --limit {count} to load it.")
 
 
 def check_file_shape(shape: tuple[int, ...], name: str) -> None:
@@ -71,7 +71,7 @@ def check_channels(count: int, name: str) -> None:
     """Raises InputError when a signal has more than MOST_CHANNELS."""
     if count > MOST_CHANNELS:
         raise InputError(
-            f"{name} has {count} channels, and a signal (N, C) has at most {MOST_CHANNELS}; "
+            f"{name} has {count:,} channels, and a signal (N, C) has at most {MOST_CHANNELS:,}; "
             "save fewer of them, or swap the axes if each row is a channel."
         )
 

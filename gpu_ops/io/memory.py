@@ -91,7 +91,7 @@ def read_at(path: Path, name: str, offset: int, shape: tuple[int, ...], dtype: n
             file.seek(offset)
             done = read_into(file, array.reshape(-1).view(np.uint8))
     if done < array.nbytes:
-        raise InputError(f"{name} is cut short: {array.nbytes - done} bytes are missing; copy or save it again.")
+        raise InputError(f"{name} is cut short: {array.nbytes - done:,} bytes are missing; copy or save it again.")
     return array
 
 

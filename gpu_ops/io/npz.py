@@ -53,7 +53,7 @@ def read_npz(opening: Opening) -> Decoded:
             array = np.empty(count, dtype)
             read = read_into(file, array.view(np.uint8))
             if read < array.nbytes or file.read(1):
-                raise InputError(f"{label} has {read} of {array.nbytes} bytes, or more; save it again.")
+                raise InputError(f"{label} has {read:,} of {array.nbytes:,} bytes, or more; save it again.")
     return Decoded(array.reshape(shape, order="F" if fortran else "C"), chosen_rate(opening))
 
 
@@ -137,6 +137,6 @@ def _check_size(info: zipfile.ZipInfo, needed_bytes: int, label: str) -> None:
     ratio = LARGEST_RATIO if info.compress_type == zipfile.ZIP_DEFLATED else 1
     if needed_bytes > info.file_size or info.file_size > info.compress_size * ratio + 64:
         raise InputError(
-            f"{label} is damaged: its header asks for {needed_bytes} bytes, and the archive has {info.compress_size}, "
-            f"compressed from {info.file_size}; save it again with numpy.savez."
+            f"{label} is damaged: its header asks for {needed_bytes:,} bytes, and the archive has "
+            f"{info.compress_size:,}, compressed from {info.file_size:,}; save it again with numpy.savez."
         )

@@ -159,7 +159,7 @@ def _open_tiff(file: Path, name: str, kind: Kind | None, frame: int, rate: float
     stamp = stamp_of([file])
     stack = tiff.TiffStack(file, name, ENDLESS, series)
     if frame >= stack.facts.frames:
-        raise InputError(f"{name} has {stack.facts.frames} frames; choose one from 0 to {stack.facts.frames - 1}.")
+        raise InputError(f"{name} has {stack.facts.frames:,} frames; choose one from 0 to {stack.facts.frames - 1:,}.")
 
     def read(start: int, stop: int) -> Array:
         return stack.read_rows(frame, start, stop)
@@ -196,7 +196,7 @@ def _open_store(file: Path, name: str, kind: Kind | None, frame: int, rate: floa
     stamp = stamp_of(stores.files_of_store(file))
     with stores.stored(file, name, kind=kind or "") as found:
         if found.lead and frame >= math.prod(found.lead):
-            raise InputError(f"{name} has {math.prod(found.lead)} frames; choose one from 0 on.")
+            raise InputError(f"{name} has {math.prod(found.lead):,} frames; choose one from 0 on.")
         shape, dtype, own_rate, facts = found.shape, found.dtype, found.rate, Facts(pixel=found.pixel)
 
     def read(start: int, stop: int) -> Array:

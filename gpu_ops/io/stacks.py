@@ -52,7 +52,7 @@ def decode_stack(stack: Stack, opening: Opening) -> Decoded:
     if way != "none":
         return Decoded(_project(stack, str(way)), None, (*stack.steps, {"step": "project", "how": way}), stack.facts)
     if frame >= frames:
-        raise ParamError(f"{opening.name} has {frames} frames; choose one from 0 to {frames - 1}, not {frame}.")
+        raise ParamError(f"{opening.name} has {frames:,} frames; choose one from 0 to {frames - 1:,}, not {frame:,}.")
     return Decoded(_same(stack.read(frame), stack, opening.name), None, stack.steps, stack.facts)
 
 

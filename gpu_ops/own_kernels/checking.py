@@ -58,7 +58,7 @@ class Held:
     @property
     def summary(self) -> str:
         """Such as "77 of 78 cases right"."""
-        text = f"{self.ran - len(self.wrong)} of {self.ran} cases right" if self.cases else "one launch counted"
+        text = f"{self.ran - len(self.wrong):,} of {self.ran:,} cases right" if self.cases else "one launch counted"
         return f"{text}; {self.cases - self.ran} more did not run" if self.ran < self.cases else text
 
 

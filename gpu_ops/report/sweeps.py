@@ -337,7 +337,9 @@ def resized(input: Input, size: int, noise: bool = False) -> Input:
         return sample("noise", **kind.noise(size), channels=input.meta.channels, dtype=input.array.dtype.name)
     extents = kind.spatial(input.array.shape)
     if size < 1 or size > min(extents):
-        raise ParamError(f"size must be from 1 to {min(extents)} for {input.name}, not {size}; noise may be larger.")
+        raise ParamError(
+            f"size must be from 1 to {min(extents):,} for {input.name}, not {size:,}; noise may be larger."
+        )
     middle = kind.middle(input.array.shape, (size,) * kind.rank) if kind.rank > 1 else (slice(0, size),)
     return crop(input, [cut.start for cut in middle], [size] * kind.rank)
 

@@ -123,7 +123,7 @@ def test_full_directories_are_one_sentence_and_nothing_is_lost(
     pool.release(free)
     with monkeypatch.context() as patch:
         _full(patch, *places)
-        with pytest.raises(DeviceMemoryError, match="cannot hold 12288 bytes more; close results"):
+        with pytest.raises(DeviceMemoryError, match="cannot hold 12,288 bytes more; close results"):
             pool.take(3 * PAGE)
     assert _names(places) == [held]  # what was free made room
     pool.release(held)

@@ -206,7 +206,7 @@ def test_more_bins_than_a_block_holds_are_refused_in_a_sentence() -> None:
     params = {p.name: p.default for p in filter.params} | {"bins": 4096}
     task = Task.of(given(samples("uint8", (8, 8, 3))).meta, params, {"block": 128, "pixels": 16})
     (reason,) = [filter.variant("shared").refusal(Task(task.metas, params, task.knobs, OfflineDevice("sm_75").limits))]
-    assert reason == "its counts take 65580 bytes of shared memory, a block has 65536"
+    assert reason == "its counts take 65,580 bytes of shared memory, a block has 65,536"
 
 
 def odd(dtype: str) -> Array:

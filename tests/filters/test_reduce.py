@@ -223,7 +223,7 @@ def test_input_without_samples_is_refused_in_a_sentence() -> None:
     filter = find_filter("reduce1d")
     with pytest.raises(ParamError, match="without samples has no sum"):
         filter.check(Task.of(Meta("signal", (0,), "float32"), {"statistic": "sum", "compensated": "off"}))
-    with pytest.raises(ParamError, match="up to 4294967296 samples of a channel"):
+    with pytest.raises(ParamError, match="up to 4,294,967,296 samples of a channel"):
         filter.check(Task.of(Meta("signal", (2**32 + 1,), "uint8"), {"statistic": "sum", "compensated": "off"}))
 
 

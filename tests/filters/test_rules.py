@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, product
@@ -29,8 +30,8 @@ SMALLER = replace(LEAST, shared_bytes=48 << 10)
 SIZES = (
     *("rows need more than", "a grid has", "a texture has at most", "its segments are short", "its table of"),
     *("two parts in shared memory hold", "do not fit a block", "a block cannot hold rows", "which holds"),
-    *("values of a row", "it takes at most 128", "it takes up to 4 channels", "counts take 49168", "high is at most"),
-    *("reaches over more than half", "reaches over 96 bytes", "reaches over 131072 bytes"),
+    *("values of a row", "it takes at most 128", "it takes up to 4 channels", "counts take 49,168", "high is at most"),
+    *("reaches over more than half", "reaches over 96 bytes", "reaches over 131,072 bytes"),
     *("values of unfinished columns", "exceed the range of float32"),
 )
 """Words about inputs that are larger than any of the contract, or settings and GPUs that it does not have: no rule that
@@ -126,6 +127,7 @@ def test_each_rule_is_broken_and_has_words_of_its_own(filter: Filter, variant: V
     for own, met in zip(words, small, strict=True):
         assert own, "no case breaks it"
         assert met or any(size in text for text in own for size in sizes), f"no case of the contract breaks it: {own}"
+    assert not [text for own in words for text in own if re.search(r"(?<![\d,.])\d{4}", text)], "long digits"
     assert len(set().union(*words)) == sum(map(len, words)), "two rules have the same words"
 
 

@@ -157,6 +157,25 @@ def test_buttons_and_keys_lead_to_places_of_interest(qtbot, window, engine, orde
     assert not bar.buttons["step", False].isEnabled()
 
 
+def test_arrow_keys_step_as_soon_as_the_panel_is_open(qtbot, window, engine, ordered) -> None:
+    panel = open_panel(qtbot, window, engine, ordered)
+    assert window.focusWidget() is panel.bar.slider
+    before = panel.bar.step
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Right)
+    assert panel.bar.step == before + 1
+    window.stack.setFocus()
+    for _ in range(2):  # closed, and opened again with its block
+        act(window, "block_steps")
+    QTest.keyClick(window.focusWidget(), Qt.Key.Key_Left)
+    assert panel.bar.step == before
+    elsewhere = window.stack.view.grid.panes["shared"].canvas
+    elsewhere.setFocus()
+    panel.choice.chosen.emit(0, (0, 0, 0))
+    qtbot.waitUntil(lambda: len(asked(engine)) == 2)
+    answer(engine, ordered)
+    assert window.focusWidget() is elsewhere, "a block that comes later takes no keys away"
+
+
 def test_where_there_is_no_such_step_nothing_moves_and_a_sentence_says_so(qtbot, window, engine, ordered) -> None:
     panel = open_panel(qtbot, window, engine, ordered)
     bar, reader = panel.bar, panel.reader

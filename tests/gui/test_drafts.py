@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import Qt
-from result_rows import TITLES, rows
+from result_rows import TITLES, row, rows
+from test_belonging import bring_row, run
 from xray_answers import content, show, window_with
 
 from app.models.experiment.experiment_text import command_text, python_text
@@ -261,6 +262,28 @@ def test_the_run_of_an_earlier_text_updates_nothing(qtbot) -> None:
     shown.show_pin(Pin.edited("naive", {FILE: "later"}))
     assert shown.shown.ids_of(earlier) == [] and len(shown.shown.pins) == 1
     assert shown.shown.ids_of(shown.shown.key("naive")) == ["naive"]
+
+
+def test_a_verdict_on_an_earlier_text_says_so_until_the_kernel_is_run_again(qtbot) -> None:
+    window = window_with(qtbot, FakeEngine(), (SIM,))
+    session, results, drafts = window.controller.session, window.controller.results, window.context.xray.drafts
+    drafts.set_text("mean2d", "naive", FILE, EDITED)
+    window.context.xray.contract.show_result(drafts.of("mean2d", "naive"))
+    id, request = next(iter(session.shown.pins)), run(window)
+    key = session.shown.key(id)
+    settings = {"params": key.params, "knobs": key.knobs, "edits": key.edits}
+    news = row("naive", "sim", None, filter="mean2d", ok=False, **settings)
+    bring_row(window, request, news, np.zeros((512, 600), np.uint8))
+    layer = window.panes.pane(id).layer
+    entry = lambda: results.entry(session.shown.slot(id))  # noqa: E731
+    assert (layer.state, entry().current, verdict(entry())) == ("wrong", True, "WRONG")
+    for text in (EDITED.replace("A(0)", "A(1)"), read_source(FILE)):
+        drafts.set_text("mean2d", "naive", FILE, text)
+        assert (layer.state, layer.verdict) == ("stale", "of an earlier text")
+        assert not entry().current and verdict(entry()) == ""
+    drafts.set_text("mean2d", "naive", FILE, EDITED)
+    assert (layer.state, entry().state, verdict(entry())) == ("wrong", "failed", "WRONG"), "the text that was run"
+    assert not window.controller.queue.pins_lack, "typing alone runs nothing"
 
 
 def test_a_session_restores_edited_kernels_but_replaces_none_that_is_not_saved(qtbot, draft: Draft) -> None:

@@ -18,6 +18,7 @@ from result_rows import TITLES, row, rows, show_rows, stage
 
 from app.base import theme
 from app.models.experiment.slot import RowSlot
+from app.models.experiment.subject import Subject
 from app.models.results.results import Results
 from app.views.timing.ladder import LadderCanvas, TimingLadder
 from app.views.timing.ladder_axis import axis_for
@@ -303,6 +304,28 @@ def test_failures_and_states_are_said_in_words(results: Results, ladder: TimingL
     results.mark_stale([NAIVE])
     ladder.canvas.set_current(2)
     assert "stale" in ladder.details.toPlainText().splitlines()[0]
+
+
+@pytest.mark.parametrize("width", range(320, 720, 40))
+def test_rows_without_times_are_low_and_stay_where_they_are_from_frame_to_frame(qapp, width: int) -> None:
+    canvas = LadderCanvas(results := Results())
+    slots = [RowSlot(f"variant{n}", "cpu") for n in range(10)]
+    results.declare(slots)
+    keys = [row(slot.variant, "cpu", None, ok=None) for slot in slots]
+    for frame in (1, 2):
+        for one in keys:
+            results.put(one, Subject(frame, one.key))
+        shown = canvas.geometry_for(width)
+        assert {line.texts["verdict"] for line in shown.lines} == {"unverified"}
+        results.mark_stale(slots)  # the next frame has come
+        results.set_running(slots)
+        assert [line.rect for line in canvas.geometry_for(width).lines] == [line.rect for line in shown.lines]
+    (section,) = shown.sections
+    unit = QFontMetricsF(canvas.font()).height()
+    assert section.axis_box.isNull() and not section.show_axis, "an axis without a time would be invented"
+    assert all(line.rect.height() < 2.6 * unit for line in shown.lines)
+    said = {line.texts.get("summary") for line in shown.lines} if shown.narrow else {"Computed, not timed."}
+    assert said == {"Computed, not timed."}
 
 
 def test_bars_are_painted_and_recorded_ones_hatched(ladder: TimingLadder, results: Results) -> None:

@@ -64,6 +64,7 @@ def held(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> Presenting:
 def test_scenes_follow_the_keys_and_stills_bridge_the_wait(held: Presenting, window: MainWindow, qtbot: QtBot) -> None:
     session, screen, notes = window.context.session, window.full_screen, held.notes
     assert session.params["window"] == 3 and window.context.look.presenter and screen.active
+    assert not screen.hint.isVisible() and "Esc" in notes.state_text.text(), "no key covers what the class sees"
     assert window.stack.isVisible() and not window.menuBar().isVisible() and not window.experiment_dock.isVisible()
     assert notes.title.text() == "1 of 2: Pictures" and notes.next_title.text() == "Next: Rows"
     assert "<b>this</b>" in notes.notes.toPlainText(), "markup of strangers is text"
@@ -111,6 +112,7 @@ def test_each_part_has_a_key(held: Presenting, window: MainWindow, qtbot: QtBot)
     for key, part in parts.items():
         qtbot.keyClicks(window, key)
         assert window.full_screen.active and part.isVisible(), key
+        assert not window.full_screen.hint.isVisible(), key
         others = {window.ladder, window.stack, window.panel, xray.tabs} - {part, xray.tabs if part is xray else None}
         assert not any(other.isVisible() for other in others if not other.isAncestorOf(part)), key
     qtbot.keyClick(window, Qt.Key.Key_Escape)

@@ -12,7 +12,8 @@ from app.base.terms import counter_name, counter_tip, stage_column, stage_name, 
 from app.models.results.results import Results
 from app.models.results.row_cells import CSV_COLUMNS
 from app.models.xray.xray import Figure
-from app.views.timing.ladder_layout import BAR_STAGES, MARKS, legend_texts
+from app.views.timing.ladder_axis import BAR_STAGES, MARKS
+from app.views.timing.ladder_layout import legend_texts
 from app.views.timing.result_table import columns
 from gpu_ops.counters import CATALOGUE
 from gpu_ops.stages import STAGES

@@ -16,7 +16,7 @@ from xray_answers import THERE, plain, show, window_with
 
 from app.controllers.engine_log import describe
 from app.models.experiment.pin import Pin
-from app.models.traffic.recorded import OfVariant, Recorded, footprint_text, recorded, sector_spans, tinted
+from app.models.traffic.recorded import OfVariant, Recorded, footprint_text, recorded, sector_spans, tinted, total_text
 from app.models.traffic.warp_rows import read_with, rows_of
 from app.views.traffic import paint
 from app.views.traffic.bar import TrafficBar
@@ -380,3 +380,18 @@ def test_for_another_machines_gpu_it_is_recorded_there(qtbot, engine) -> None:
     answer(qtbot, engine, naive=9, shared=2)
     assert {pick.device for pick in asked(engine)[-1].picks} == {"gpu-host/sim"}
     assert window.traffic_bar.state.text().splitlines()[-1] == "computed on gpu-host"
+
+
+@pytest.mark.parametrize(
+    "measure, textures, words",
+    [
+        ("requests", (9, 0), "2 reads of an element by a warp"),
+        ("requests", (9, 4), "2 reads of an element by a warp, and 4 texture requests for no single element"),
+        ("sectors", (9, 4), "0 sectors of the input, and 9 texture requests, which have no known sectors"),
+        ("shared", (9, 4), "0 shared reads of the input"),
+    ],
+)
+def test_requests_of_textures_are_said_once(qapp, measure: Any, textures: tuple[int, int], words: str) -> None:
+    line = LineTraffic("k", (("a.cu", 1),), {"requests": np.array([1, 1])})
+    traffic = Traffic("texture", (2,), 1, (line,), textures=textures[0], unpainted=textures[1])
+    assert total_text(OfVariant("texture", "8 texture", traffic), measure, None) == f"8 texture – {words}"

@@ -91,8 +91,8 @@ class TestNpy:
 
     def test_huge_header_is_refused_before_anything_is_allocated(self, tmp_path):
         path = raw_npy(tmp_path, "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000, 1000000)}")
-        refused(path, "1000000000000 values, over the limit")
-        refused(path, "is cut short: it holds 0 of 8000000000000 bytes", limit=10**13)
+        refused(path, "1,000,000,000,000 values, over the limit")
+        refused(path, "is cut short: it holds 0 of 8,000,000,000,000 bytes", limit=10**13)
 
     def test_cut_anywhere(self, tmp_path):
         path = npy(tmp_path, np.arange(10.0))
@@ -298,7 +298,7 @@ class TestWav:
         [(np.zeros(3, np.int16), None, "cannot hold int16; convert to float32 or float64"),
          (np.zeros((2, 2, 2)), None, r"a WAV file is \(N,\) or \(N, C\)"),
          (np.zeros(3), 0.5, "a WAV file takes whole hertz"), (np.zeros(3), 0, "whole hertz"),
-         (np.zeros(3), float("nan"), "whole hertz"), (np.zeros((2, 5000)), None, "cannot hold 5000 channels")],
+         (np.zeros(3), float("nan"), "whole hertz"), (np.zeros((2, 5000)), None, "cannot hold 5,000 channels")],
     )  # fmt: skip
     def test_save_refuses(self, tmp_path, array, rate, pattern):
         with pytest.raises(InputError, match=pattern):

@@ -140,7 +140,9 @@ class TestPngDamage:
     def test_huge_picture_is_refused_by_its_header(self, tmp_path):
         header = chunk(b"IHDR", struct.pack(">IIBBBBB", 60_000, 50_000, 8, RGB, 0, 0, 0))
         path = write(tmp_path, b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", b"") + chunk(b"IEND", b""))
-        with pytest.raises(InputError, match="9000000000 values, over the limit of 1073741824; add --limit 9000000000"):
+        with pytest.raises(
+            InputError, match="9,000,000,000 values, over the limit of 1,073,741,824; add --limit 9000000000"
+        ):
             load(path)
 
 

@@ -71,8 +71,8 @@ def test_a_bomb_is_refused_by_its_header(tmp_path):
     path = tmp_path / "x.npz"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("a.npy", header((2**40,)) + bytes(10**6))
-    refused(path, f"holds {2**40} values, over the limit")
-    refused(path, f"asks for {2**43} bytes, and the archive has", limit=2**41)
+    refused(path, f"holds {2**40:,} values, over the limit")
+    refused(path, f"asks for {2**43:,} bytes, and the archive has", limit=2**41)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("a.npy", header((2**17,)) + bytes(2**20))
     refused(path, "over the limit of 100", limit=100)

@@ -54,7 +54,7 @@ def test_edf_with_several_rates_asks(tmp_path):
     assert not chosen.asks and chosen.found == {"columns": "2"} and ("length", "4 samples, 4 s") in chosen.facts
     assert load(path, columns="2").array.shape == (4,) and load(path, columns="1,3").array.shape == (1024, 2)
     refused(path, "no column '4'", columns="4")
-    refused(path, "holds 2048 values, over the limit", columns="1,3", limit=2000)
+    refused(path, "holds 2,048 values, over the limit", columns="1,3", limit=2000)
 
 
 def patched(path, changes, cut=None):

@@ -231,7 +231,7 @@ def test_limits_come_before_numbers(write, way):
 def test_odd_files(write):
     refused(write(b"\xff\xfe1\0,\0002\0\n\0"), "UTF-16 text")
     refused(write(b"1,2\n" * 2000 + b"\0,1\n"), "line 2001.*not a number")
-    refused(write(b"1," * 200_000), "first line of over 262144 bytes")
+    refused(write(b"1," * 200_000), "first line of over 262,144 bytes")
     refused(write(b"a,b\nc,d\n"), "line 1: 'a,b' is not a number")
     assert load(write(b"\xef\xbb\xbfa,b\n1,2\n")).facts.labels == ("a", "b")
     assert load(write(b"\xe4,b\n1,2\n")).facts.labels == ("ä", "b")

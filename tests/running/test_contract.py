@@ -116,6 +116,11 @@ def test_cases_are_the_same_every_time() -> None:
     assert (case_data(first[0], 1) == case_data(first[0], 1)).all()
 
 
+def test_a_case_has_thousands_separators() -> None:
+    case = Case((3,), "uint8", "random", {"window": 4095, "border": "wrap", "level": 0.5}, {"block": 1024})
+    assert str(case) == "shape (3,) uint8 random, window 4,095, border wrap, level 0.5, block 1,024"
+
+
 def test_the_row_that_covers_most_open_pairs_comes_first() -> None:
     filter = FILTERS[0]
     pairs = Pairs(filter, axes_of(filter, filter.variants[0]), np.random.default_rng(0))

@@ -245,7 +245,7 @@ def test_what_does_not_fit_into_shared_memory_is_refused_with_another_way() -> N
     assert "a prime factor above 13; use the variant registers" in reason(batch, "fast", (34,))
     assert "no power of two; use the variant mixed_radix" in reason(batch, "four_step", (60,))
     assert reason(fft1d, "shared", (1 << 24,)) == reason(fft1d, "global", ((1 << 24) - 1,)) == ""
-    assert "columns of 5000 pixels need 16384 complex numbers" in reason(mask, "fused", (5000, 10))
+    assert "columns of 5,000 pixels need 16,384 complex numbers" in reason(mask, "fused", (5000, 10))
     assert reason(mask, "steps", (5000, 10)) == reason(mask, "fused", (2048, 5000)) == ""
 
 

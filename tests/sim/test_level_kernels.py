@@ -68,8 +68,10 @@ def test_levels_in_two_passes_refuse_by_name_what_they_do_not_take() -> None:
         task = Task.of(Meta("image", shape, dtype), params, {"block": 256, "strip": strip}, limits)
         return filter.variant("spectrum").refusal(task) or ""
 
-    assert "1024 × 1000 pixels; crop it, or use the variant registers" in reason((1000, 1024))
+    assert "1,024 × 1,000 pixels; crop it, or use the variant registers" in reason((1000, 1024))
     assert "one channel, and this image has 3" in reason((64, 64, 3))
-    assert "neighbouring columns of 4096, in its threads and 65536 bytes" in reason((4096, 4096), architecture="sm_75")
-    assert "neighbouring columns of 8192" in reason((8192, 1024))
+    assert "neighbouring columns of 4,096, in its threads and 65,536 bytes" in reason(
+        (4096, 4096), architecture="sm_75"
+    )
+    assert "neighbouring columns of 8,192" in reason((8192, 1024))
     assert reason((4096, 16384)) == reason((4096, 4096), "float64") == reason((1024, 4096), architecture="sm_75") == ""

@@ -146,7 +146,7 @@ BAD_LAUNCHES: dict[str, tuple[dict[str, Any], str]] = {
     "an empty block": ({"block": (0, 1, 1)}, "a block of 0 x 1 x 1"),
     "a flat block": ({"block": (1, 1, 65)}, "a block of 1 x 1 x 65"),
     "an empty grid": ({"grid": (0, 1, 1)}, "a grid of 0 x 1 x 1 blocks"),
-    "a grid too tall": ({"grid": (1, 65536, 1)}, "a grid of 1 x 65536 x 1 blocks"),
+    "a grid too tall": ({"grid": (1, 65536, 1)}, "a grid of 1 x 65,536 x 1 blocks"),
     "too much shared memory": ({"shared_bytes": 300_000}, "300,000 bytes of shared memory"),
     "no such kernel": ({"kernel": "missing"}, r'has no kernel "missing" \(found: .*comparisons'),
     "no such constant": (

@@ -63,7 +63,7 @@ def test_every_case_is_right_and_without_a_finding(name: tuple[str, str], part: 
             {},
             "72 bytes on either side, and registers hold at most 48",
         ),
-        ("mean2d", "rows", (4 * 65535 + 1, 1), "uint8", {}, {"block": 32}, "more than 65535 blocks"),
+        ("mean2d", "rows", (4 * 65535 + 1, 1), "uint8", {}, {"block": 32}, "more than 65,535 blocks"),
     ],
 )
 def test_what_the_contract_does_not_meet_is_refused_too(

@@ -272,3 +272,19 @@ def test_what_cannot_be_followed_is_said() -> None:
         image.sampling = replace(image.sampling, linear=False)
     check_footprints("conv3x3", "texture", "float32", "nearest", (5,))
     check_footprints("conv3x3", "texture", "uint8", "zero", (2, -1), (5, 9, 4))  # other channels are at the edges
+
+
+@pytest.mark.parametrize("shape, passes", [((12, 64), 1), ((12, 64), 2), ((6, 32, 4), 1)])
+def test_requests_of_a_texture_belong_to_the_elements_of_the_input(shape: Shape, passes: int) -> None:
+    """Inside, nine fetches by warps ask for each element; a second pass asks for the result of the first one."""
+    filter = find_filter("conv3x3")
+    values = from_array(np.random.default_rng(1).integers(1, 255, shape).astype(np.uint8))
+    params = params_of("conv3x3", "zero" if len(shape) > 2 else "nearest") | {"passes": passes}
+    run = record_traffic(filter, filter.variant("texture"), values, params, {}, code=False)
+    traffic = traffic_of(traffic_dict(run.traffic()))
+    asked = traffic.painted("requests")
+    assert asked.shape == shape and (asked[1:-1, 1:-1] == 9).all(), asked[1:-1, 1:-1]
+    assert (asked[0, 1:-1] == (6 if len(shape) > 2 else 9)).all(), "two warps ask for the nearest row at one fetch"
+    assert traffic.unpainted == 0 < traffic.textures and traffic.total("requests") == asked.sum()
+    weights = traffic.elsewhere["sectors"]  # one in each request
+    assert traffic.elsewhere["requests"] - weights == (passes - 1) * asked.sum()

@@ -6,7 +6,8 @@ that id followed by a hash of the settings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Protocol
 
 from PySide6.QtCore import QCoreApplication
@@ -42,10 +43,12 @@ class Choosing(Protocol):
 
 
 class Shown:
-    """The results of a session that have panes, by their ids."""
+    """The results of a session that have panes, by their ids. `present_text` gives the present text of an edited kernel
+    by its variant, as {file: text}; None where it is nowhere being edited."""
 
     def __init__(self, session: Choosing) -> None:
         self._session = session
+        self.present_text: Callable[[str], Mapping[str, str] | None] = lambda variant: None
 
     @property
     def pins(self) -> dict[str, Pin]:
@@ -102,7 +105,14 @@ class Shown:
         return self.key_of(self.pick(id))
 
     def subject(self, id: str) -> Subject:
-        """What a result must belong to in order to be up to date."""
+        """What a result must belong to in order to be up to date. That of an edited kernel belongs to the present
+        text, which is another than that of its run until it is run again."""
+        pick = self.pick(id)
+        text = self.present_text(pick.variant) if self.edited(id) else None
+        return Subject(self._session.inputs, self.key_of(pick if text is None else replace(pick, edits=text)))
+
+    def subject_of_run(self, id: str) -> Subject:
+        """What the next run of a result belongs to."""
         return Subject(self._session.inputs, self.key(id))
 
     def slot(self, id: str) -> RowSlot:
@@ -114,7 +124,10 @@ class Shown:
 
     def subject_of(self, slot: RowSlot) -> Subject:
         """What the row in a slot must belong to in order to be up to date."""
-        return Subject(self._session.inputs, slot.key) if slot.key is not None else self.subject(slot.variant)
+        if slot.key is None:
+            return self.subject(slot.variant)
+        edited = next((id for id in self.pins if self.edited(id) and self.key(id) == slot.key), "")
+        return self.subject(edited) if edited else Subject(self._session.inputs, slot.key)
 
     def id_of(self, slot: RowSlot) -> str:
         """The result of a row; "" for a row without a visible result."""

@@ -209,23 +209,27 @@ class Results(QObject):
                 self._set_state(slot, "running")
 
     def compare_with(self, present: Callable[[RowSlot], Subject]) -> None:
-        """The choice or the input changed: mark the rows stale whose subject is not the `present` one of their
-        slot."""
-        self.mark_stale([s for s, e in self._entries.items() if e.subject and e.subject != present(s)])
+        """The choice, the input or the text of an edited kernel changed: mark the rows stale whose subject is not the
+        `present` one of their slot. Rows that it is again are up to date again."""
+        for slot, entry in list(self._entries.items()):
+            if entry.subject:
+                self._set_current(slot, entry.subject == present(slot))
 
     def mark_stale(self, slots: Iterable[RowSlot] | None = None) -> None:
         """Mark these rows, or all, as stale. Recorded rows never are."""
         for slot in list(self._entries if slots is None else slots):
-            entry = self._entries.get(slot)
-            if entry is None or entry.row is None or entry.recorded:
-                continue
-            running = entry.state == "running"
-            if running:
-                self._before[slot] = "stale"
-            outdated = replace(entry, current=False, state="running" if running else "stale")
-            if outdated != entry:
-                self._entries[slot] = outdated
-                self.row_changed.emit(slot)
+            self._set_current(slot, False)
+
+    def _set_current(self, slot: RowSlot, current: bool) -> None:
+        """Note whether a row is of the present choice."""
+        entry = self._entries.get(slot)
+        if entry is None or entry.row is None or entry.recorded or entry.current == current:
+            return
+        state = state_of(entry.row) if current and entry.past is None else "stale"
+        if entry.state == "running":
+            self._before[slot], state = state, "running"
+        self._entries[slot] = replace(entry, current=current, state=state)
+        self.row_changed.emit(slot)
 
     def stop_running(self) -> None:
         """The run ended: rows without a new result return to their state before it."""

@@ -144,10 +144,14 @@ def total_text(one: OfVariant, measure: Measure, line: Line | None) -> str:
         text = _tr("{text}, in {count} loads, some of several values").format(
             text=text, count=count(one.traffic.shared_loads)
         )
-    if one.traffic.textures and line is None:
-        text = _tr("{text}, and {count} texture requests, which have no known sectors").format(
-            text=text, count=count(one.traffic.textures)
-        )
+    textures = {
+        "requests": (one.traffic.unpainted, _tr("{text}, and {count} texture requests for no single element")),
+        "sectors": (one.traffic.textures, _tr("{text}, and {count} texture requests, which have no known sectors")),
+        "shared": (0, ""),
+    }
+    number, sentence = textures[measure]
+    if number and line is None:
+        text = sentence.format(text=text, count=count(number))
     return text
 
 

@@ -128,6 +128,10 @@ class Drafts(QObject):
         """The draft of a variant; without edits where there is none."""
         return self._drafts.get((filter, variant), Draft(filter, variant))
 
+    def has(self, filter: str, variant: str) -> bool:
+        """Whether there is a draft of a variant, also one whose edits were all taken back."""
+        return (filter, variant) in self._drafts
+
     @property
     def edited(self) -> tuple[Draft, ...]:
         """The drafts that have edits."""

@@ -114,6 +114,10 @@ class BlockStepsPanel(QWidget):
         self.bar.refused.connect(self._say)
         self.lanes.lane_chosen.connect(self.choose_lane)
 
+    def take_keys(self) -> None:
+        """Let the arrow keys step. Until a block is there the panel itself has them, for its first steps."""
+        (self.bar.slider if self.reader is not None else self).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
     def _fit(self) -> None:
         self.code.adapt()  # to the letters around it
         line = self.fontMetrics().lineSpacing()
@@ -182,6 +186,8 @@ class BlockStepsPanel(QWidget):
         QTimer.singleShot(0, self, self._share_space)
         if content.other is not None:
             self.tabs.setCurrentWidget(self.output)
+        if self.hasFocus():
+            self.take_keys()
 
     def _share_space(self) -> None:
         """Put the source next to the rest where the panel is wide, and give the lanes the height that they need."""

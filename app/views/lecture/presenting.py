@@ -91,7 +91,7 @@ class Presenting(QObject):
             self._layout = layout
         if self.state.lecture is not None:
             self.notes.offer(self.state.lecture)
-        self.notes.say(_tr("Prepare shows every scene once; after that none waits."))
+        self.notes.say(_tr("Prepare shows every scene once; after that none waits. Esc brings the whole window back."))
         application().installEventFilter(self)
         self._window.installEventFilter(self)
 
@@ -177,7 +177,6 @@ class Presenting(QObject):
         if self._waits and self._parts.full_screen.active and self._parts.context.xray.state == "shown":
             self.show_part(self.part)
         if scene is not None and self.part == scene.part:
-            self._parts.full_screen.hint.hide()
             self.stills[self.state.place] = picture_of(self._window, self.board)
         if not self.board.held and not self.board.zoomed:
             self.board.show_still(None)

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from app.models.results.entry import Entry
 from app.models.ticks import powers, ticks
+from gpu_ops.stages import END_TO_END
+
+BAR_STAGES = ("upload", "kernel", "download")
+MARKS = END_TO_END
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,18 @@ class Axis:
     def ticks(self, most: int) -> list[float]:
         """At most `most` round times."""
         return powers(self.low, self.high, most) if self.log else ticks(0.0, self.high, most)
+
+
+def all_times(entries: Sequence[Entry]) -> list[float]:
+    """Every time that a bar, a whisker or a mark shows."""
+    found = []
+    for entry in entries:
+        found += [t for stage in (*BAR_STAGES, *MARKS) if (t := entry.seconds(stage)) is not None]
+        found.append(sum(entry.seconds(stage) or 0.0 for stage in BAR_STAGES))
+        kernel = entry.stage("kernel")
+        found += [kernel.q1, kernel.q3] if kernel else []
+        found += [entry.shortest] if entry.shortest is not None else []
+    return found
 
 
 def axis_for(times: Iterable[float], left: float, right: float, log: bool) -> Axis:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFontMetricsF
@@ -14,28 +14,27 @@ from app.models.results.entry import Entry, FairBar
 from app.models.results.leads import in_order_of_time, lead_notes
 from app.models.results.results import Results
 from app.models.results.rungs import rung_sentences
-from app.views.timing.ladder_axis import Axis, axis_for
+from app.views.timing.ladder_axis import BAR_STAGES, MARKS, Axis, all_times, axis_for
 from app.views.timing.ladder_counted import Bar, CountedBars
 from app.views.timing.row_text import (
     cache_note,
     clock_name,
     entry_texts,
+    failure_text,
     fair_texts,
     knobs_text,
     speedup_heading,
     state_text,
     sub_text,
     translate,
+    verdict,
 )
 from gpu_ops.device_names import device_kind
-from gpu_ops.stages import END_TO_END
 
 COLUMNS = ("kernel", "rate", "share", "speedup", "change", "error", "verdict")
 DROPPED_FIRST = ((), ("error",), ("error", "rate"), ("error", "rate", "share"), ("error", "rate", "share", "speedup"))
 JUDGED = ("error", "verdict")
 """Columns that simulated rows have too; the others show times."""
-BAR_STAGES = ("upload", "kernel", "download")
-MARKS = END_TO_END
 
 
 @dataclass(frozen=True)
@@ -94,18 +93,6 @@ class Geometry:
         return tuple(line for section in self.sections for line in section.lines)
 
 
-def all_times(entries: Sequence[Entry]) -> list[float]:
-    """Every time that a bar, a whisker or a mark shows."""
-    found = []
-    for entry in entries:
-        found += [t for stage in (*BAR_STAGES, *MARKS) if (t := entry.seconds(stage)) is not None]
-        found.append(sum(entry.seconds(stage) or 0.0 for stage in BAR_STAGES))
-        kernel = entry.stage("kernel")
-        found += [kernel.q1, kernel.q3] if kernel else []
-        found += [entry.shortest] if entry.shortest is not None else []
-    return found
-
-
 class Builder:
     """Lays the ladder out for a width and a font: the rows of `counters` with a bar for each, and where `reasons` are
     wanted, why each row differs from the rung before. A `compact` one is narrow, and counted rows take two lines:
@@ -129,10 +116,13 @@ class Builder:
         self.entries = results.entries()
         self.measured = in_order_of_time([e for e in self.entries if not e.simulated])
         self.simulated = [e for e in self.entries if e.simulated]
+        self.has_times = any(all_times(self.measured))
         bars = results.fair_bars()
         self.fair = bars if any(b.seconds for b in bars) else ()
         sentences = rung_sentences(self.entries) if reasons else {}
         self.texts = {e.slot: {**entry_texts(e, results), "reason": sentences.get(e.slot, "")} for e in self.entries}
+        # Verdicts and states come and go with every frame, and must not move the columns.
+        self.verdicts = [verdict(replace(e, current=True)) for e in self.entries]
         self.headings = {
             "kernel": stage_column("kernel", results.end_to_end),
             "rate": translate("Rows", "rate"),
@@ -151,9 +141,9 @@ class Builder:
     # ---------------------------------------------------------------- columns
 
     def _column_width(self, name: str) -> float:
-        widest = max((self.font.horizontalAdvance(t[name]) for t in self.texts.values()), default=0.0)
-        if name == "verdict":
-            widest += self.unit * 1.2
+        texts = self.verdicts if name == "verdict" else [t[name] for t in self.texts.values()]
+        widest = max(map(self.font.horizontalAdvance, texts), default=0.0)
+        widest += self.unit * 1.2 if name == "verdict" else 0.0
         if name == "kernel":
             widest = max([widest, *(self.font.horizontalAdvance(fair_texts(b)["kernel"]) for b in self.fair)])
         return max(widest, self._heading_width(name)) + self.unit
@@ -170,9 +160,10 @@ class Builder:
     def _choose_columns(self) -> None:
         titles = [*(e.name for e in self.entries), *(b.title for b in self.fair)]
         whole = max(map(self.font.horizontalAdvance, titles), default=0.0) + self.unit
-        wanted = max([whole, *(self._sub_width(e) + self.unit for e in self.entries)])
+        wanted = max([whole, *(self._sub_width(replace(e, state="running")) + self.unit for e in self.entries)])
         self.name_width = min(wanted, max(self.width * 0.28, whole), 22 * self.unit)
-        filled = {c for c in COLUMNS if any(t[c] for t in self.texts.values())}
+        cells = {c: [t[c] for t in self.texts.values()] for c in COLUMNS} | {"verdict": self.verdicts}
+        filled = {c for c, texts in cells.items() if any(texts)}
         for dropped in DROPPED_FIRST:
             self.columns = tuple(c for c in COLUMNS if c in filled and c not in dropped)
             self.widths = {c: self._column_width(c) for c in self.columns}
@@ -240,13 +231,15 @@ class Builder:
         return self.bar_left + self.unit * 1.1, self.bar_left + self.bar_width - self.unit * 0.6
 
     def _section(self, entries: Sequence[Entry], top: float) -> tuple[Section, float]:
-        tall = self.unit * 1.3 * (1 if self.narrow else self._heading_lines())
+        """The section of measured rows; without a time it has no axis."""
+        tall = self.unit * 1.3 * (self.has_times if self.narrow else self._heading_lines())
         heading, heads = QRectF(), {} if self.narrow else self._cells(False, top, tall)
-        axis_box = QRectF(self.bar_left, top + tall - self.unit * 1.3, self.bar_width, self.unit * 1.3)
+        box = QRectF(self.bar_left, top + tall - self.unit * 1.3, self.bar_width, self.unit * 1.3)
+        axis_box = box if self.has_times else QRectF()
         top += tall
         axis = axis_for(all_times(entries), *self._axis_span(), self.log)
         lines, top = self._lines(entries, top)
-        return Section("", heading, axis, axis_box, heads, lines), top
+        return Section("", heading, axis, axis_box, heads, lines, self.has_times), top
 
     def _counted_section(self, top: float) -> tuple[Section, float]:
         """The section of simulated rows, with a bar for each counter; they give no times."""
@@ -329,20 +322,30 @@ class Builder:
         name, right = self._ends(top + unit * 0.25, texts.get("verdict", ""))
         shown = [texts[c] for c in ("kernel", "rate", "share", "speedup") if texts[c] and texts[c] != NONE]
         shown += [f"{self.headings['change']} {texts['change']}"] if texts["change"] else []
+        words = "" if self.has_times or entry.simulated else failure_text(entry)
+        barless = not (self.has_times or entry.simulated) and self._fits(entry, words)
+        shown += [words] if words and barless else []
         summary = {**texts, "summary": " · ".join(shown)}
         # If the description leaves no space, even with shortened knobs, the numbers get their own line.
         figures = min(self.small.horizontalAdvance(summary["summary"]) + 2, inner)
-        beside = bool(shown) and self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
+        beside = bool(shown) and self._fits(entry, summary["summary"])
         bare = self.compact and entry.simulated and not (entry.recorded or entry.part or state_text(entry))
         sub = QRectF(self.margin, name.bottom(), inner - figures if beside else inner, 0.0 if bare else unit)
         y = sub.top() if beside else sub.bottom()
         cell = QRectF(self.margin + inner - figures, y, figures, unit if shown else 0)
         y = max(cell.bottom(), sub.bottom()) + unit * 0.05
         counted = self.bars.bars(entry, y) if entry.simulated else ()
-        bars = QRectF(self.bar_left, y, self.bar_width, self.bars.height if counted else unit * 1.5)
+        height = self.bars.height if counted else 0.0 if barless else unit * 1.5
+        bars = QRectF(self.bar_left, y, self.bar_width, height)
         reason = self._reason(texts, self.margin, bars.bottom() + unit * 0.2)
         rect = QRectF(0, top, self.width, max(bars.bottom(), reason.bottom()) + unit * 0.15 - top)
         return Line(rect, name, sub, bars, {"verdict": right, "summary": cell}, summary, entry, None, counted, reason)
+
+    def _fits(self, entry: Entry, text: str) -> bool:
+        """Whether a small text fits into the line of a row's description, with its knobs shortened."""
+        inner = self.width - 2 * self.margin
+        figures = min(self.small.horizontalAdvance(text) + 2, inner)
+        return self._sub_width(entry, knobs_text(entry.row)) + figures <= inner
 
     def _narrow_fair(self, top: float, texts: Mapping[str, str], fair: FairBar) -> Line:
         """Lay out title and time, then the variant, then the bar; one line if it was not measured."""

@@ -12,8 +12,8 @@ from app.base.terms import counter_name
 from app.base.theme import TINT, Colours, Role, colours_of, mix
 from app.models.results.entry import Entry
 from app.views.eliding import elided_text
-from app.views.timing.ladder_axis import Axis
-from app.views.timing.ladder_layout import BAR_STAGES, MARKS, Geometry, LegendItem, Line, Section
+from app.views.timing.ladder_axis import BAR_STAGES, MARKS, Axis
+from app.views.timing.ladder_layout import Geometry, LegendItem, Line, Section
 from app.views.timing.row_text import (
     device_name,
     failure_text,
@@ -133,6 +133,8 @@ class LadderPainter:
 
     def _grid(self, section: Section) -> None:
         axis, box = section.axis, section.axis_box
+        if box.isNull():
+            return
         metrics = QFontMetricsF(self.small)
         widest = metrics.horizontalAdvance("000.0 µs") + self.unit
         pen = QPen(self.colours.grid, 1)
@@ -221,6 +223,8 @@ class LadderPainter:
 
     def _bars(self, line: Line, entry: Entry, axis: Axis) -> None:
         words = failure_text(entry)
+        if line.bars.isEmpty():
+            return  # of a section without times
         if entry.seconds("kernel") is None:
             room = line.bars.adjusted(self.unit * 1.5, 0, 0, 0)
             self._write(room, words, LEFT, self.colours.muted, small=True)

@@ -113,13 +113,15 @@ class FullScreen(QObject):
         self._show(key if key in keys else next((k for k in keys if k != INPUT), keys[0]))
 
     def show_only(self, part: QWidget) -> None:
-        """Show a part of the window alone, also in place of the one that is; it stays whatever the results are."""
+        """Show a part of the window alone, also in place of the one that is; it stays whatever the results are. No key
+        is named over it: it is shown to others."""
         before = self._state if self.active else self._window.windowState()
         if self.active:
             self._state = self._window.windowState()
         self.leave()
         self._enter(part)
         self._state, self._stays = before, True
+        self.hint.hide()
 
     # What is shown
 

@@ -17,7 +17,7 @@ from app.views.dialogs.diagnostics import DiagnosticsPage
 from app.views.dialogs.offers import palette_offers
 from app.views.results.probe_bar import ProbeBar
 from app.views.window.difference_saver import save_difference
-from app.views.window.panels import OWN_KERNEL, SWEEP, TIMELINE, XRAY
+from app.views.window.panels import BLOCK_STEPS, OWN_KERNEL, SWEEP, TIMELINE, XRAY
 from app.views.window.window_parts import WindowParts
 from gpu_ops import FILTERS, ParamError, __version__
 from gpu_ops.explaining.transfers.rates import recorded_rates
@@ -46,6 +46,13 @@ def show_own_kernel(parts: WindowParts) -> None:
     parts.docks.show(OWN_KERNEL.dock)
     panel = parts.docks[OWN_KERNEL]
     (panel.run if panel.run.isVisibleTo(panel) else panel.open_button).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+
+def toggle_block_steps(parts: WindowParts) -> None:
+    """Show or close the panel that follows a block; its arrow keys step at once."""
+    parts.docks.toggle(BLOCK_STEPS.dock)
+    if parts.docks.is_open(BLOCK_STEPS.dock):
+        parts.docks[BLOCK_STEPS].take_keys()
 
 
 def run_now(parts: WindowParts) -> None:

@@ -203,7 +203,7 @@ class Prepared:
             return partial(step.target.refresh, step.source, stream)
         if step.target.nbytes != step.source.nbytes:
             raise KernelError(
-                f"{step.name} copies {step.source.nbytes} bytes into {step.target.nbytes}; give arrays of one size."
+                f"{step.name} copies {step.source.nbytes:,} bytes into {step.target.nbytes:,}; give arrays of one size."
             )
         self._keep += [step.target, step.source]
         kind = runtime.memcpyDefault

@@ -325,8 +325,8 @@ def _check_resident(launch: Launch, loaded: LoadedKernel, shared_bytes: int) -> 
     if blocks > (most := found.blocks * multiprocessors):
         raise KernelError(
             f"{loaded.entry.name}: {blocks:,} blocks meet at a barrier of the grid, and {most:,} are resident at once "
-            f"on the largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks} blocks, by its "
-            f"{found.limiter}); launch at most {most:,}, and let each thread take more elements."
+            f"on the largest GPU of {architecture} ({multiprocessors} multiprocessors of {found.blocks:,} blocks, by "
+            f"its {found.limiter}); launch at most {most:,}, and let each thread take more elements."
         )
 
 

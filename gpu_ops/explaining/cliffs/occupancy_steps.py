@@ -114,7 +114,7 @@ def step_sentence(demand: Demand, step: OccupancyStep, own: Occupancy) -> str:
     if step.resource == "shared_bytes":
         side = "less" if step.change < 0 else "more"
         return f"{counted(change, 'byte')} of shared memory {side} per block: {held}."
-    return f"Blocks of {step.value} threads instead of {demand.threads}, all else equal: {held}."
+    return f"Blocks of {step.value:,} threads instead of {demand.threads:,}, all else equal: {held}."
 
 
 def sentences(architecture: str, demand: Demand) -> list[str]:

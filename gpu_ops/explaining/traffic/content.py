@@ -15,6 +15,8 @@ Array = np.ndarray[Any, Any]
 Measure = Literal["requests", "sectors", "shared"]
 MEASURES: tuple[Measure, ...] = ("requests", "sectors", "shared")
 SECTOR = 32
+MORE = ("textures", "shared_loads", "unpainted")
+"""Numbers of a Traffic."""
 Extents = tuple[int, int, int]
 Places = tuple[tuple[str, int], ...]
 
@@ -36,8 +38,9 @@ class Traffic:
     element (n,), the warps' requests that ask for it; `sectors` by sector of 32 bytes, the warps' requests that fetch
     it; `shared` by element, the threads' reads of cells of shared memory with a copy of it. `elsewhere` are the counts
     of other memory: fetches of sectors of other buffers, and reads of cells that hold anything else. `textures` are the
-    requests of textures, which have no known sectors. `shared_loads` are the threads' loads from shared memory, of
-    which one of several values counts once."""
+    requests of textures, which have no known sectors; of those `unpainted` interpolate or convert, and belong to no
+    single element. `shared_loads` are the threads' loads from shared memory, of which one of several values counts
+    once."""
 
     variant: str
     shape: tuple[int, ...]
@@ -46,6 +49,7 @@ class Traffic:
     elsewhere: Mapping[Measure, int] = field(default_factory=dict)
     textures: int = 0
     shared_loads: int = 0
+    unpainted: int = 0
 
     def painted(self, measure: Measure, place: tuple[str, int] | None = None) -> Array:
         """The counts of each element, in the input's shape: by one line with all that it calls, or by all lines."""
@@ -132,7 +136,7 @@ def traffic_dict(traffic: Traffic) -> dict[str, Any]:
         for line in traffic.lines
     ]
     about = {"variant": traffic.variant, "shape": traffic.shape, "itemsize": traffic.itemsize}
-    more = {"elsewhere": dict(traffic.elsewhere), "textures": traffic.textures, "shared_loads": traffic.shared_loads}
+    more = {"elsewhere": dict(traffic.elsewhere), **{name: getattr(traffic, name) for name in MORE}}
     return {**about, "lines": lines, **more}
 
 
@@ -147,7 +151,7 @@ def traffic_of(content: Mapping[str, Any]) -> Traffic:
         for line in content["lines"]
     )
     about = (content["variant"], tuple(content["shape"]), content["itemsize"])
-    return Traffic(*about, lines, dict(content["elsewhere"]), content["textures"], content["shared_loads"])
+    return Traffic(*about, lines, dict(content["elsewhere"]), *(content[name] for name in MORE))
 
 
 def footprint_dict(footprint: Footprint) -> dict[str, Any]:

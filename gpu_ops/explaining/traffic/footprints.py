@@ -44,7 +44,9 @@ def footprint(run: TrafficRun, output: str, index: int) -> Footprint:
     """
     array = run.plan.outputs[output]
     if not 0 <= index < array.size:
-        raise ParamError(f"{output} has {array.size} elements; choose one from 0 to {array.size - 1}, not {index}.")
+        raise ParamError(
+            f"{output} has {array.size:,} elements; choose one from 0 to {array.size - 1:,}, not {index:,}."
+        )
     return _Search(run).found(array, index)
 
 

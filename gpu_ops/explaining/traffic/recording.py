@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from gpu_ops.devices.sim.lanes import Array
 from gpu_ops.devices.sim.launch import Options
@@ -13,10 +15,11 @@ from gpu_ops.devices.sim.memory import Table, address_of
 from gpu_ops.devices.sim.ptx.emit import Code
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.traffic.maps import TrafficMaps
+from gpu_ops.devices.sim.units.textures import SimTexture
 from gpu_ops.explaining.traffic.content import SECTOR, LineTraffic, Measure, Places, Traffic, small
 from gpu_ops.explaining.xray import execute_by_step
 from gpu_ops.params import Values
-from gpu_ops.plan import Execution, Launch, Plan
+from gpu_ops.plan import Copy, Execution, Launch, Plan
 from gpu_ops.types import Filter, Input, Variant
 
 
@@ -28,7 +31,7 @@ class Recorder:
 
     def observe(self, launch: Launch, code: Code, table: Table) -> TrafficMaps:
         """The maps of a launch that begins."""
-        self.maps.append(TrafficMaps(code, table))
+        self.maps.append(TrafficMaps(code, table, [arg.array for arg in launch.args if isinstance(arg, SimTexture)]))
         return self.maps[-1]
 
 
@@ -50,14 +53,13 @@ class TrafficRun:
 
     def traffic(self) -> Traffic:
         """How often each element of the input is fetched."""
-        base = address_of(self.x)
         found: defaultdict[tuple[str, Places], dict[Measure, Array]] = defaultdict(dict)
         elsewhere: defaultdict[Measure, int] = defaultdict(int)
         sizes = {"requests": self.x.size, "sectors": -(-self.x.nbytes // SECTOR), "shared": self.x.size}
-        for launch, maps in zip(self.launches, self.maps, strict=True):
+        for (launch, bases), maps in zip(self._launches_with_bases(), self.maps, strict=True):
             for measure, counted in maps.by_measure().items():
                 for (place, start), counts in counted.items():
-                    if start != base:
+                    if start not in bases:
                         elsewhere[measure] += int(counts.sum())
                         continue
                     own, key = counts[: sizes[measure]], (launch.kernel.name, _places(place))
@@ -66,8 +68,21 @@ class TrafficRun:
             elsewhere["shared"] += sum(maps.other.values())
         lines = (LineTraffic(*key, {m: small(c) for m, c in counts.items()}) for key, counts in sorted(found.items()))
         about = (self.variant, self.x.shape, self.x.dtype.itemsize)
-        more = self._counted("texture_requests"), self._counted("shared_load_threads")
+        textures = self._counted("texture_requests")
+        unpainted = textures - sum(maps.texture_requests for maps in self.maps)
+        more = textures, self._counted("shared_load_threads"), unpainted
         return Traffic(*about, tuple(lines), dict(elsewhere), *more)
+
+    def _launches_with_bases(self) -> Iterator[tuple[Launch, set[int]]]:
+        """Each launch, and where the input is: its own address, and those of textures that it was copied into."""
+        base, bases = address_of(self.x), {address_of(self.x)}
+        for step in self.plan.steps:
+            if isinstance(step, Copy) and isinstance(step.target, SimTexture):
+                whole = isinstance(step.source, np.ndarray) and step.source.nbytes == self.x.nbytes
+                held, target = whole and address_of(step.source) == base, address_of(step.target.array)
+                bases = bases | {target} if held else bases - {target}
+            elif isinstance(step, Launch):
+                yield step, bases
 
     def _counted(self, name: str) -> int:
         """A counter of all launches."""

@@ -67,7 +67,7 @@ def points(meter: Meter, notes: list[str], sizes: Sequence[int] = SIZES) -> Iter
         try:
             yield from _of_size(meter, kind, nbytes)
         except KernelscopeError as error:
-            notes.append(f"{kind}, {nbytes} bytes: {error}")
+            notes.append(f"{kind}, {nbytes:,} bytes: {error}")
 
 
 def _of_size(meter: Meter, kind: str, nbytes: int) -> list[Point]:

@@ -151,7 +151,7 @@ def _facts(kernel: KernelXRay) -> dict[str, str]:
     grid, block = (" × ".join(str(n) for n in shape) for shape in (kernel.grid, kernel.block))
     found = {
         "launch": f"{times}grid {grid}, block {block}",
-        "per thread": f"{own.get('registers', 0)} registers, {spilled_bytes(own)} bytes spilled",
+        "per thread": f"{own.get('registers', 0)} registers, {spilled_bytes(own):,} bytes spilled",
         "per block": f"{kernel.shared_bytes:,} bytes of shared memory",
     }
     held = kernel.occupancy

@@ -106,7 +106,8 @@ ROWS_FIT = blocks_fit(lambda task: block_shape(task.knobs["block"])[1], "a large
 FINITE = finite_only("its running sums propagate NaN and infinity to the end of the axis")
 TABLE_FINITE = finite_only("its table propagates NaN and infinity to everything below and to the right")
 TABLE_EXACT = Rule(
-    _inexact, "its table of {meta.shape[1]} × {meta.shape[0]} pixels could lose {found:.0f} eps; choose a larger radius"
+    _inexact,
+    "its table of {meta.shape[1]} × {meta.shape[0]} pixels could lose {found:,.0f} eps; choose a larger radius",
 )
 """A float64 table is exact enough for the image."""
 TILE_FITS = shared_fits(tile_bytes, never={"param radius": (256,)})

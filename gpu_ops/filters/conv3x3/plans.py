@@ -155,7 +155,7 @@ def _pitched(
     """A 2D copy into rows with a pitch of `pitch` bytes, passes there, and a 2D copy out. Kernels take `memory` and
     `pitch_argument`."""
     passes = Passes(ctx)
-    kernel, flat, note = passes.kernel(), (ctx.height, ctx.columns), f"pitch {pitch} bytes"
+    kernel, flat, note = passes.kernel(), (ctx.height, ctx.columns), f"pitch {pitch:,} bytes"
 
     def step(source: DeviceArray, target: DeviceArray, name: str) -> Launch:
         args = (source, target, *passes.weights, *passes.finish, *passes.sizes, passes.border, pitch_argument)

@@ -157,7 +157,7 @@ def check(task: Task) -> None:
     most = 2 if meta.of_kind.rank == 1 else 1
     if params["numbers"] == COMPLEX and meta.channels > most:
         raise ParamError(
-            f"{meta.channels} channels are no complex numbers: those are {'two channels or ' if most == 2 else ''}"
+            f"{meta.channels:,} channels are no complex numbers: those are {'two channels or ' if most == 2 else ''}"
             "neighbouring values of one; choose numbers real."
         )
     batch = Batch.of(task)
@@ -165,7 +165,7 @@ def check(task: Task) -> None:
         name = "points" if batch.rank == 1 else "tile"
         size = meta.of_kind.size_text(meta.shape)
         raise ParamError(
-            f"{size} values hold no transform of {max(batch.width, 1)} {params['numbers']} points; choose less for "
+            f"{size} values hold no transform of {max(batch.width, 1):,} {params['numbers']} points; choose less for "
             f"{name}, or 0 for all{', or numbers real' if batch.complex else ''}."
         )
 

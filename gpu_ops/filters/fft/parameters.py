@@ -143,8 +143,9 @@ def check1d(task: Task) -> None:
     length, params = task.meta.shape[0], task.params
     if params["result"] in CUT["result"] and params["segment"] > length:
         raise ParamError(
-            f"segment {params['segment']} is longer than the signal of {length} samples; "
-            f"choose 1 to {length} samples, or 0 for {'all of them' if params['result'] == 'power density' else '256'}."
+            f"segment {params['segment']:,} is longer than the signal of {length:,} samples; "
+            f"choose 1 to {length:,} samples, or 0 for "
+            f"{'all of them' if params['result'] == 'power density' else '256'}."
         )
 
 

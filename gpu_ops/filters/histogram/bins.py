@@ -130,7 +130,7 @@ def check(task: Task) -> None:
     samples = task.meta.size // task.meta.channels
     if samples > MOST:
         raise ParamError(
-            f"A histogram counts up to {MOST} samples of a channel, this input has {samples}: take a part."
+            f"A histogram counts up to {MOST:,} samples of a channel, this input has {samples:,}: take a part."
         )
 
 

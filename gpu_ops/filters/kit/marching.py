@@ -174,7 +174,7 @@ def choose(meta: Meta, radius: int, form: Form, shared_bytes: int, threads: int 
                 if shape.shared_bytes(radius, values) <= shared_bytes and shape.threads <= threads:
                     return values, shape
     raise KernelError(
-        f"radius {radius}: no block fits into {shared_bytes} bytes of shared memory; choose a smaller radius."
+        f"radius {radius}: no block fits into {shared_bytes:,} bytes of shared memory; choose a smaller radius."
     )
 
 

@@ -87,7 +87,7 @@ def halo_fits(window: Callable[[Task], int], most: int, never: Choices = NOTHING
     """The halo of a thread's vector is small enough for registers."""
     return Rule(
         lambda task: beyond(window(task) // 2 * task.meta.channels * task.meta.itemsize, most),
-        f"its window reaches over {{found}} bytes on either side, and registers hold at most {most}; use the variant "
+        f"its window reaches over {{found}} bytes on either side, and registers hold at most {most:,}; use the variant "
         "shared",
         never,
     )

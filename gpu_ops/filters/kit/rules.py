@@ -53,7 +53,7 @@ def blocks_fit(rows_per_block: Callable[[Task], int], advice: str) -> Rule:
     """The number of blocks in y fits a grid; `advice` says how to increase the rows per block."""
     return Rule(
         lambda task: task.meta.shape[0] > MOST_BLOCKS * rows_per_block(task),
-        f"{{meta.shape[0]}} rows need more than {MOST_BLOCKS} blocks; use {advice}",
+        f"{{meta.shape[0]}} rows need more than {MOST_BLOCKS:,} blocks; use {advice}",
     )
 
 
@@ -79,7 +79,7 @@ def _exceeds_texture(task: Task) -> int:
 
 TEXTURE_FITS = Rule(
     _exceeds_texture,
-    f"a texture has at most {TEXTURE_ROWS} rows of {TEXTURE_COLUMNS} values, not {{meta.shape[0]}} of {{found}}",
+    f"a texture has at most {TEXTURE_ROWS:,} rows of {TEXTURE_COLUMNS:,} values, not {{meta.shape[0]}} of {{found}}",
 )
 """A 2D texture can store the image, with interleaved channels."""
 OPENCV_BORDER = not_with("border", "wrap", words="its filters have no wrap border")

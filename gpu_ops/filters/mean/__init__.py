@@ -32,8 +32,8 @@ def check1d(task: Task) -> None:
     length, window = task.meta.shape[0], task.params["window"]
     if window > length:
         longest = length - (length + 1) % 2
-        advice = f"choose an odd window up to {longest}" if longest >= 3 else "load a signal of at least 3 samples"
-        raise ParamError(f"window {window} is longer than the signal of {length} samples; {advice}.")
+        advice = f"choose an odd window up to {longest:,}" if longest >= 3 else "load a signal of at least 3 samples"
+        raise ParamError(f"window {window:,} is longer than the signal of {length:,} samples; {advice}.")
 
 
 PARALLEL = "The same on all cores with SIMD; neighbouring windows share partial sums."

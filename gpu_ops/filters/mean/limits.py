@@ -51,7 +51,7 @@ def _wider(window_from: Callable[[Task], int], by: float) -> Callable[[Task], fl
 
 RUNNING = Exactness(
     _wider(lambda task: RUNNING_FROM, RUNNING_RESTART * float(np.finfo(np.float64).eps)),
-    f"float64 windows from {RUNNING_FROM} on are running sums, restarted every {RUNNING_RESTART} outputs",
+    f"float64 windows from {RUNNING_FROM} on are running sums, restarted every {RUNNING_RESTART:,} outputs",
 )
 """Long windows of signals are running sums in float64, with an error of one eps per output since the restart, which is
 negligible in float32."""

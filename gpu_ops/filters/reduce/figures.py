@@ -85,7 +85,7 @@ def check(task: Task) -> None:
         raise ParamError("An input without samples has no sum, extremes or mean: choose one that has some.")
     if samples(task) > MOST:
         raise ParamError(
-            f"A reduction takes up to {MOST} samples of a channel, this input has {samples(task)}: cut it."
+            f"A reduction takes up to {MOST:,} samples of a channel, this input has {samples(task):,}: cut it."
         )
 
 

@@ -111,5 +111,5 @@ def tiles_fit(size: Callable[[Task], int]) -> Rule:
         blocks = lines.many * lines.tiles(size(task))
         return (lines.many, lines.n, blocks) if blocks > GRID_LIMITS[0] else None
 
-    words = f"{{found[0]}} lines of {{found[1]}} values need {{found[2]}} blocks, a grid has {GRID_LIMITS[0]}"
+    words = f"{{found[0]}} lines of {{found[1]}} values need {{found[2]}} blocks, a grid has {GRID_LIMITS[0]:,}"
     return Rule(too_many, words)

@@ -222,7 +222,9 @@ def check(task: Task) -> None:
     most = most_levels(n, length)
     if params["levels"] > most:
         what = (
-            f"a signal of {n} samples" if task.meta.kind == "signal" else f"an image whose shorter side is {n} pixels"
+            f"a signal of {n:,} samples"
+            if task.meta.kind == "signal"
+            else f"an image whose shorter side is {n:,} pixels"
         )
         fewer = f"1 to {most} levels" if most > 1 else "1 level"
         shorter = ", a shorter wavelet such as haar" if length > 2 else ""

@@ -84,7 +84,7 @@ def open_webp(opening: Opening) -> PillowStack:
     data = read_whole(path)
     missing = 8 + int.from_bytes(data[4:8], "little") - len(data)
     if missing > 0:
-        raise InputError(f"{name} is cut short: {missing} bytes are missing; copy or save it again.")
+        raise InputError(f"{name} is cut short: {missing:,} bytes are missing; copy or save it again.")
     with codec(damaged(name, "WebP")), any_size(), Image.open(io.BytesIO(data), formats=["WEBP"]) as image:
         (width, height), alpha, frames = image.size, image.mode == "RGBA", int(getattr(image, "n_frames", 1))
         exif = image.info.get("exif", b"")
@@ -99,7 +99,7 @@ def _check_dense(data: bytes, pixels: int, name: str) -> None:
     """Raises InputError for a picture with too many pixels for its bytes, which must be damaged: decoders would
     allocate it first."""
     if pixels > max(SMALL, len(data) * GROWTH):
-        words = f"{len(data)} bytes cannot hold {pixels} pixels"
+        words = f"{len(data):,} bytes cannot hold {pixels:,} pixels"
         raise InputError(f"{name} is cut short: {words}; copy or save it again.")
 
 

@@ -101,7 +101,8 @@ class DicomStack:
         present = self._path.stat().st_size
         if present < needed:
             raise InputError(
-                f"{self._name} is cut short: it has {present} bytes, its picture alone {needed}; copy or save it again."
+                f"{self._name} is cut short: it has {present:,} bytes, its picture alone {needed:,}; "
+                "copy or save it again."
             )
 
     def read(self, frame: int) -> Array:

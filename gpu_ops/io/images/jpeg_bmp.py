@@ -129,7 +129,7 @@ def read_bmp(opening: Opening) -> Decoded:
 def check_dense(data: bytes, name: str, width: int, height: int, least: int) -> None:
     """Raises InputError below `least` bytes: decoders fill the missing part with black or gray and raise no error."""
     if len(data) < least:
-        words = f"{len(data)} bytes cannot hold {width} × {height} pixels"
+        words = f"{len(data):,} bytes cannot hold {width} × {height} pixels"
         raise InputError(f"{name} is cut short: {words}; copy or save it again.")
 
 

@@ -142,7 +142,7 @@ def chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
         length, kind = head.unpack_from(data, place)
         end = place + 12 + length
         if end > len(data):
-            raise InputError(f"{name} is cut short: {end - len(data)} bytes are missing; copy or save it again.")
+            raise InputError(f"{name} is cut short: {end - len(data):,} bytes are missing; copy or save it again.")
         if checksum(view[place + 4 : end - 4]) != int.from_bytes(view[end - 4 : end], "big"):
             raise damaged(name, "PNG")
         yield kind, view[place:end]

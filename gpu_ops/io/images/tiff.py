@@ -299,7 +299,7 @@ class TiffStack:
     def _check_end(self, end: int) -> None:
         if end > self._size:
             missing = end - self._size
-            raise InputError(f"{self._name} is cut short: {missing} bytes are missing; copy or save it again.")
+            raise InputError(f"{self._name} is cut short: {missing:,} bytes are missing; copy or save it again.")
 
     def _check_growth(self, page: Any) -> None:
         """Raises InputError for data that would decode to more than their page: only imagecodecs stops there by

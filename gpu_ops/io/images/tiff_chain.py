@@ -41,7 +41,7 @@ def check_chain(path: Path, name: str, damaged: InputError) -> None:
             if place >= size:
                 raise _cut(name)
             if len(seen) >= MOST_PAGES:
-                raise InputError(f"{name} has more than {MOST_PAGES} pages; split it into files of fewer.")
+                raise InputError(f"{name} has more than {MOST_PAGES:,} pages; split it into files of fewer.")
             seen.add(place)
             file.seek(place)
             entries = int.from_bytes(file.read(narrow), "little" if order == "<" else "big")

@@ -220,12 +220,12 @@ def check_segments(page: Any, keyframe: Any, size: int, name: str, damaged: Inpu
     pairs = list(zip(offsets[:number], counts[:number], strict=True))
     missing = max((offset + count for offset, count in pairs), default=0) - size
     if missing > 0:
-        raise InputError(f"{name} is cut short: {missing} bytes are missing; copy or save it again.")
+        raise InputError(f"{name} is cut short: {missing:,} bytes are missing; copy or save it again.")
     empty = sum(count == 0 for _, count in pairs)
     if empty and not (keyframe.is_tiled and empty < number):
         raise damaged
     growth = GROWTH.get(int(keyframe.compression))
     stored_bytes = sum(counts[:number])
     if growth and not empty and stored_bytes * growth < math.prod(form) * int(keyframe.bitspersample) // 8:
-        words = f"{stored_bytes} bytes cannot hold {form[3]} × {form[2]} pixels"
+        words = f"{stored_bytes:,} bytes cannot hold {form[3]} × {form[2]} pixels"
         raise InputError(f"{name} is cut short: {words}; copy or save it again.")

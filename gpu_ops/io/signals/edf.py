@@ -156,13 +156,13 @@ class Records:
             if (records, 0) != (present, rest):
                 said = self._start + records * self._size
                 raise InputError(
-                    f"{self._opening.name} is damaged or cut: it has {size} bytes, and its header says {said}; copy it "
-                    "again."
+                    f"{self._opening.name} is damaged or cut: it has {size:,} bytes, and its header says "
+                    f"{said:,}; copy it again."
                 )
             return records
         if not 0 < present <= MOST_RECORDS:
             raise self._damaged
-        lost = f"; {rest} bytes of another one at the end were left out" if rest else ""
+        lost = f"; {rest:,} bytes of another one at the end were left out" if rest else ""
         self.notes.append(f"the recording was not closed, so its {present} data records were counted{lost}")
         return present
 

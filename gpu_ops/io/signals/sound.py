@@ -81,7 +81,7 @@ def read_samples(opening: Opening, what: str, advice: str, whole: bool = False) 
             done += read
             advance(done, max(len(array), 1))
         if whole and done < frames:
-            raise InputError(f"{name} is cut short: it holds {done} of {frames} samples; copy or save it again.")
+            raise InputError(f"{name} is cut short: it holds {done:,} of {frames:,} samples; copy or save it again.")
         return Decoded(array[:done], float(file.samplerate))
 
 
@@ -176,7 +176,7 @@ def check_whole(path: Path, name: str) -> None:
                 present_bytes = size - file.tell()
                 if length > present_bytes and not any(length in span for span in STREAMED):
                     raise InputError(
-                        f"{name} is cut short: it holds {present_bytes} of {length} bytes of sound; "
+                        f"{name} is cut short: it holds {present_bytes:,} of {length:,} bytes of sound; "
                         "copy or save it again."
                     )
                 return
@@ -193,7 +193,9 @@ def write_wav(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
         raise InputError(f"{name} cannot hold shape {array.shape}; a WAV file is (N,) or (N, C): save as .npy.")
     channels = array.shape[1] if array.ndim == 2 else 1
     if channels > MOST_CHANNELS:
-        raise InputError(f"{name} cannot hold {channels} channels, at most {MOST_CHANNELS}; save fewer, or as .npy.")
+        raise InputError(
+            f"{name} cannot hold {channels:,} channels, at most {MOST_CHANNELS:,}; save fewer, or as .npy."
+        )
     if array.nbytes > LARGEST:
         raise InputError(f"{name} would be over 4 GiB, more than a WAV file can be; save as .npy.")
     hertz = DEFAULT_RATE if rate is None else rate

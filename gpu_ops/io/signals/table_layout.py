@@ -183,7 +183,7 @@ def first_lines(path: Path, name: str) -> list[bytes]:
     lines = data.removeprefix(BYTE_ORDER_MARK).split(b"\n")
     if not whole and len(lines) == 1:
         raise InputError(
-            f"{name} has a first line of over {HEAD} bytes; put each sample on a line of its own, with a column "
+            f"{name} has a first line of over {HEAD:,} bytes; put each sample on a line of its own, with a column "
             "for each channel."
         )
     last = lines.pop()

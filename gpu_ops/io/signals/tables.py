@@ -91,7 +91,9 @@ def _read_cells(opening: Opening, layout: Layout, wanted: list[int], pieces: lis
         ends = list(accumulate(counts, initial=0))
         rows = ends[-1] - layout.header
         if rows < 1:
-            raise InputError(f"{name} has {ends[-1]} lines, and {layout.header} of them are no numbers; choose fewer.")
+            raise InputError(
+                f"{name} has {ends[-1]:,} lines, and {layout.header:,} of them are no numbers; choose fewer."
+            )
         check_limit(name, rows * len(wanted), opening.limit)
         values = np.empty((rows, len(wanted)))
         target = np.full(layout.columns, -1)
@@ -156,8 +158,8 @@ class _Parser:
             raise InputError(f"{self.name}, line {row + 1}: the line is blank; take it out, or end the file there.")
         shown = plain(line[:1000].decode("utf-8", "replace").strip(), 60)
         raise InputError(
-            f"{self.name}, line {row + 1}: {len(cells)} columns where others have {len(self.target)}, in {shown!r}; "
-            "write the same number of cells in each line, or choose another --separator or --header."
+            f"{self.name}, line {row + 1}: {len(cells):,} columns where others have {len(self.target):,}, in "
+            f"{shown!r}; write the same number of cells in each line, or choose another --separator or --header."
         )
 
     def _refuse_cell(self, cell: bytes, column: int, row: int) -> NoReturn:

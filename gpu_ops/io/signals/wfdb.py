@@ -100,7 +100,7 @@ def _whole(opening: Opening) -> _Whole:
         start += segment.frames
     if len(signals) != record.count:
         raise InputError(
-            f"{opening.name} has {record.count} channels, and its first segment {len(signals)}; copy both again."
+            f"{opening.name} has {record.count:,} channels, and its first segment {len(signals):,}; copy both again."
         )
     return _Whole(record, signals, tuple(parts), by_name)
 
@@ -112,7 +112,7 @@ def _check_segment(found: Record, frames: int, record: Record, name: str) -> Non
     if found.rate != record.rate:
         raise InputError(f"{name} has {found.rate:g} Hz, and its record {record.rate:g} Hz; copy both again.")
     if found.frames != frames:
-        raise InputError(f"{name} has {found.frames} frames, and its record says {frames}; copy both again.")
+        raise InputError(f"{name} has {found.frames:,} frames, and its record says {frames:,}; copy both again.")
 
 
 def _own_places(part: _Part, whole: _Whole, places: Sequence[int]) -> dict[int, int]:
@@ -121,8 +121,8 @@ def _own_places(part: _Part, whole: _Whole, places: Sequence[int]) -> dict[int, 
     signals = part.record.signals
     if not whole.by_name and len(signals) != len(whole.signals):
         raise InputError(
-            f"{part.opening.name} has {len(signals)} channels, and the segments before it {len(whole.signals)}; copy "
-            "it again."
+            f"{part.opening.name} has {len(signals):,} channels, and the segments before it {len(whole.signals):,}; "
+            "copy it again."
         )
     names = [signal.name for signal in signals]
     own = {}
@@ -163,8 +163,8 @@ def _read_file(opening: Opening, record: Record, group: Sequence[int], out: Mapp
     needed_bytes = bytes_of(count, signals[0].format)
     if size - offset < needed_bytes:
         raise InputError(
-            f"{plain(path.name)} is cut short: it holds {max(0, size - offset)} of {needed_bytes} bytes of samples; "
-            "copy it again."
+            f"{plain(path.name)} is cut short: it holds {max(0, size - offset):,} of {needed_bytes:,} bytes of "
+            "samples; copy it again."
         )
     sums, digest = dict.fromkeys(out, 0), hashlib.sha256()
     step = FRAMES // width // 12 * 12 or 12  # whole bytes, and whole groups of samples

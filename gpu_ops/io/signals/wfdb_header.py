@@ -87,7 +87,7 @@ def read_header(path: Path, name: str) -> Record:
         segments = _segments(lines[1:], match[2], name)
         total = sum(segment.frames for segment in segments)
         if not 1 <= count <= MOST_SIGNALS or total < 1 or (frames and frames != total):
-            raise InputError(f"{name} says {frames} frames, and its segments have {total}; copy it again.")
+            raise InputError(f"{name} says {frames:,} frames, and its segments have {total:,}; copy it again.")
         return Record(rate, total, count, segments=segments)
     if not 1 <= count <= MOST_SIGNALS or len(lines) < 1 + count:
         raise InputError(f"{name} describes {len(lines) - 1} of {plain(match[3], 20)} channels; copy it again.")
@@ -132,7 +132,7 @@ def _signal(line: str, name: str, number: int) -> Signal:
     unit = gains[3] if gains and gains[3] else USUAL_UNIT
     each = int(match[2] or 1)
     if not 1 <= each <= 10_000:
-        raise InputError(f"{name}, channel {number} has {each} samples in a frame; at least 1 and 10000 at most.")
+        raise InputError(f"{name}, channel {number} has {each:,} samples in a frame; at least 1 and 10,000 at most.")
     return Signal(fields[0], int(match[1]), each, int(match[4] or 0), gain, baseline, unit, checksum, title)
 
 

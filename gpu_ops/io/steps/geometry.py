@@ -104,7 +104,7 @@ def _resample(input: Input, values: Values) -> Input:
     ratio = wanted.limit_denominator(LARGEST_RATIO) or wanted
     count = math.ceil(length * ratio) if method == "polyphase" else round(length * wanted)
     if method == "polyphase" and values["by"] == "size" and count != int(values["size"][0]):
-        raise InputError(f"{values['size'][0]} of {length} samples is no simple ratio; choose the method fourier.")
+        raise InputError(f"{values['size'][0]:,} of {length:,} samples is no simple ratio; choose the method fourier.")
     _check_size(input, (count,), input.array.size // length)
     actual = ratio if method == "polyphase" else Fraction(count, length)
     rate = None if input.rate is None else float(input.rate * actual)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.errors import ParamError
+from gpu_ops.errors import ParamError, grouped
 from gpu_ops.input_kinds import INPUT_KINDS, ODD
 from gpu_ops.params import Value
 from gpu_ops.plan import Limits
@@ -34,7 +34,7 @@ class Case:
     knobs: Mapping[str, Value]
 
     def __str__(self) -> str:
-        settings = ", ".join(f"{k} {v}" for k, v in {**self.params, **self.knobs}.items())
+        settings = ", ".join(f"{k} {grouped(v)}" for k, v in {**self.params, **self.knobs}.items())
         return f"shape {self.shape} {self.dtype} {self.data}, {settings}"
 
 

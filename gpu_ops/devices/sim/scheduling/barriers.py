@@ -77,7 +77,7 @@ class NamedBarriers:
         arrivals = self._all_arrivals(waiting)
         for one in waiting:
             come, threads, number = (one.at(a)[0] for a in (self._at(arrivals, one), one.threads, one.number))
-            text = f"waits for {threads} threads at barrier {number}, where only {come} arrive"
+            text = f"waits for {threads:,} threads at barrier {number}, where only {come:,} arrive"
             findings.add("barrier deadlock", one.place, one.lanes, np.flatnonzero(one.mask), say(text))
         self.arrivals[:] = 0
 

@@ -3,13 +3,13 @@ that holds a copy of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
-from gpu_ops.devices.sim.lanes import Array, Lanes
-from gpu_ops.devices.sim.memory import Region, Table
+from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
+from gpu_ops.devices.sim.memory import Region, Table, address_of
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import SIZES, Instruction, Place
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -27,9 +27,10 @@ class TrafficMaps:
     """The counts of one launch, for each place in the source and each allocation by its base address: `requests` of
     warps that ask for each element, and fetches of each sector (n,); `shared` has the reads by threads of a cell of
     shared memory with a copy of each element. `other` are reads of cells that hold something else, by place. `writers`
-    and `readers` are the blocks that wrote and read each element last, −1 for none."""
+    and `readers` are the blocks that wrote and read each element last, −1 for none. Of the `textures` whose elements
+    lanes get as they are, `requests` count too, and `texture_requests` is the number of them."""
 
-    def __init__(self, code: Code, table: Table) -> None:
+    def __init__(self, code: Code, table: Table, textures: Sequence[Array] = ()) -> None:
         self.requests: dict[tuple[Place, int], Array] = {}
         self.sectors: dict[tuple[Place, int], Array] = {}
         self.shared: dict[tuple[Place, int], Array] = {}
@@ -37,7 +38,8 @@ class TrafficMaps:
         self.writers: dict[int, Array] = {}
         self.readers: dict[int, Array] = {}
         self.itemsizes: dict[int, int] = {}
-        self._table = table
+        self.texture_requests = 0
+        self._table, self._textures = table, textures
         uses_shared = any(site.space in ("shared", "generic") for site in code.sites)
         self._copies = Copies(code.numbers, self._read_copies) if uses_shared else None
 
@@ -88,9 +90,18 @@ class TrafficMaps:
                 self.itemsizes[region.base] = region.itemsize
 
     def fetched(self, lanes: Lanes, site: Site, address: Array, nbytes: int, channels: int) -> None:
-        """Follow copies."""
+        """Count the requests of a fetch from a texture, and follow copies."""
         if self._copies is not None:
             self._copies.fetched(lanes, site, address, nbytes, channels)
+        self.texture_requests += lanes.warps
+        where, warps = lanes.active(address), lanes.flat // WARP
+        for array in self._textures:
+            first = (where - address_of(array)) // nbytes
+            inside = (first >= 0) & (first < array.size)
+            if inside.any():
+                asked = np.unique(warps[inside] * array.size + first[inside]) % array.size
+                for by in range(channels):
+                    _add(self.requests, (site.place, address_of(array)), asked + by, array.size, 1)
 
     def shuffled(self, source: Array, lanes: Lanes) -> None:
         """Follow copies."""

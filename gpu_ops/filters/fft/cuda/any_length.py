@@ -37,7 +37,7 @@ TRIED = 24
 
 MANY_CHANNELS = Rule(
     lambda task: beyond(task.meta.channels, MOST_BLOCKS),
-    f"{{found}} channels are more than the {MOST_BLOCKS} that a grid has in y; use a variant on the CPU",
+    f"{{found}} channels are more than the {MOST_BLOCKS:,} that a grid has in y; use a variant on the CPU",
 )
 
 

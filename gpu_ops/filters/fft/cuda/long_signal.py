@@ -254,7 +254,7 @@ FITS = Rule(
 CENTRED: Values = {"detrend": "constant"}
 MANY_SEGMENTS = Rule(
     lambda task: beyond(Cut.of(task).count, MOST_BLOCKS),
-    f"{{found}} segments are more than the {MOST_BLOCKS} that a grid has in z; use the variant fast",
+    f"{{found}} segments are more than the {MOST_BLOCKS:,} that a grid has in z; use the variant fast",
 )
 TRIALS = (
     Trial((1009, 2), "uint8", "random", {"result": "spectrum", "sides": "two"}),

@@ -43,7 +43,7 @@ def _too_many(task: Task) -> tuple[int, str] | None:
     if wanted <= most:
         return None
     larger = next((b for b in BLOCKS if most_levels(_with(task, b)) >= wanted), None)
-    return most, f"take block {larger}" if larger else f"choose at most {most_levels(_with(task, BLOCKS[-1]))} levels"
+    return most, f"take block {larger:,}" if larger else f"choose at most {most_levels(_with(task, BLOCKS[-1]))} levels"
 
 
 def _with(task: Task, block: int) -> Task:

@@ -40,7 +40,7 @@ ONE_THRESHOLD = not_with(
 """Excludes thresholds that are estimated from all details of a band."""
 POSITIONS = Rule(
     lambda task: max(task.meta.shape[0], task.meta.shape[1] * task.meta.channels) > MOST,
-    f"its images have at most {MOST} rows and values of a row",
+    f"its images have at most {MOST:,} rows and values of a row",
 )
 """Positions along an axis of an image are ints."""
 
