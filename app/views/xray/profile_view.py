@@ -11,12 +11,20 @@ from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from app.base.numbers import count
+from app.base.numbers import count, number
 from app.base.theme import colours_of
 from app.views.boxes import in_column
 from app.views.explained import ExplainedBrowser
 from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
+
+DIGITS = 12
+"""The most digits of a count that is no integer."""
+
+
+def _counted(value: float) -> str:
+    """A count of a profile; one that is no integer, such as an average, with its decimals."""
+    return count(value) if value == round(value) else number(value, DIGITS)
 
 
 class ProfileView(QWidget):
@@ -94,7 +102,7 @@ class ProfileView(QWidget):
             if one["profiled"] is not None:
                 equal = one["profiled"] == one["simulated"]
                 role = colours.ok if equal else colours.warn
-                profiled, sign, colour = count(round(one["profiled"])), role.symbol, role.colour
+                profiled, sign, colour = _counted(one["profiled"]), role.symbol, role.colour
             mark = f"<span style='color:{colour.name()}'>{escape(sign)}</span>"
             cells = [
                 f"<td style='padding-right:0.8em; white-space:nowrap'>{text}</td>"
