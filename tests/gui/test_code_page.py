@@ -147,6 +147,28 @@ def test_a_dropped_profile_is_asked_for_and_shown_with_links_to_its_lines(qtbot,
     assert not panel.tabs.isTabVisible(panel.tabs.indexOf(panel.profile))
 
 
+def test_a_second_profile_never_has_the_counts_of_the_first(qtbot, tmp_path) -> None:
+    engine = FakeEngine()
+    window = window_with(qtbot, engine, SIM)
+    show(qtbot, window, engine, coded())
+    view = window.findChild(XRayPanel, "xrayPanel").profile
+    first, second = str(tmp_path / "k.ncu-rep"), str(tmp_path / "second.csv")
+    window.docks.open([first])
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile == first)
+    assert view.text.toPlainText() == "Reading the profile…"
+    answer(engine, {**coded(), "profiles": [PROFILED]})
+    assert "<merged>" in view.text.toPlainText()
+    window.docks.open([first])  # profiled once more
+    qtbot.waitUntil(lambda: len([one for one in asked(engine) if one.profile == first]) == 2)
+    window.xray_panel.show_profile(second)
+    assert view.file.text() == "second.csv" and view.text.toPlainText() == "Reading the profile…"
+    answer(engine, {**coded(), "profiles": [PROFILED]})  # to the request for the first, which was stopped
+    assert view.text.toPlainText() == "Reading the profile…"
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile == second)
+    answer(engine, {**coded(), "profile_reason": "second.csv is no table."})
+    assert view.text.toPlainText() == "second.csv is no table."
+
+
 def test_a_reason_is_read_without_scrolling_sideways(qtbot) -> None:
     view = ProfileView()
     qtbot.addWidget(view)

@@ -309,7 +309,8 @@ class XRayPanel(Squeezed):
         self.tabs.setTabVisible(self.tabs.indexOf(self.profile), bool(self._controller.profile))
         if self._shown is not None:
             content, path = self._controller.content, self._controller.profile
-            self.profile.show_content(content, self._kernel.name, path, self.palette())
+            compared = content if self._controller.profiled else {}
+            self.profile.show_content(compared, self._kernel.name, path, self.palette())
             self.comparison.show_content(content, self._controller.against, self.palette())
 
     # User choices

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +32,16 @@ def read_profile(path: str | Path) -> list[ProfiledLaunch]:
     size = file.stat().st_size
     if size > LARGEST:
         raise ReportError(f"{plain(file)} is larger than {LARGEST >> 20} MiB; profile fewer launches (ncu -c 1).")
-    launches = list(_of_report(file) if suffix == ".ncu-rep" else read_table(file))
+    launches = _read(file, file.stat().st_mtime_ns, size)
     if not launches:
         raise ReportError(f"{plain(file)} has no kernel; {LINES} prints one that can be read.")
     return launches
+
+
+@lru_cache(1)
+def _read(file: Path, changed: int, size: int) -> list[ProfiledLaunch]:
+    """The launches of a file as it is since it `changed`. An edited kernel is compared at each pause in typing."""
+    return list(_of_report(file) if file.suffix.lower() == ".ncu-rep" else read_table(file))
 
 
 # A .ncu-rep
