@@ -276,8 +276,9 @@ class XRayPanel(Squeezed):
         text = "{state}" if not stale else edit if self._controller.other_text else setting
         self.state.setText(text.format(state=texts[state]))
         self.state.setVisible(shown := bool(texts[state]))
-        # In place of the title: a text that is typed would move up and down with each pause.
-        self.title.setVisible(self._shown is not None and not (shown and self._controller.editing))
+        # In place of the title: the text below would move up and down with each request, or each pause in typing.
+        instead = shown and (self._controller.editing or state in ("waiting", "running"))
+        self.title.setVisible(self._shown is not None and not instead)
         self.state.setPalette(inked(self.palette(), colours.error.colour if state == "failed" else colours.muted))
         self.again.setEnabled(state in ("shown", "stopped", "failed"))
         self.again.setVisible(not self._controller.editing or state == "stopped")  # each pause simulates it again
