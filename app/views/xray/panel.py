@@ -278,6 +278,7 @@ class XRayPanel(Squeezed):
         self.state.setVisible(shown := bool(texts[state]))
         # In place of the title: the text below would move up and down with each request, or each pause in typing.
         instead = shown and (self._controller.editing or state in ("waiting", "running"))
+        self.state.setMinimumHeight(self.title.height() if instead else 0)
         self.title.setVisible(self._shown is not None and not instead)
         self.state.setPalette(inked(self.palette(), colours.error.colour if state == "failed" else colours.muted))
         self.again.setEnabled(state in ("shown", "stopped", "failed"))
