@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from fake_engine import FakeEngine
 from live import pause
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from xray_answers import THERE, content, show, window_with
 from xray_answers import answer as answer_xray
 from xray_answers import asked as asked_xrays
@@ -199,6 +200,31 @@ def test_sliders_move_the_times_and_stop_at_the_gpu_as_it_is(qtbot, window, engi
     assert texts(view.variants[0])["predicted"] == "unknown"
     assert "a block of k takes 32,768 bytes of shared memory, more than there are" in view.sentences.text()
     assert len(asked(engine)) == 1
+
+
+def test_the_wheel_scrolls_the_page_and_changes_what_has_the_focus(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,)))
+    window.resize(1100, 600)
+    qtbot.waitUntil(lambda: view.verticalScrollBar().maximum() > 0)
+    controls = (view.gpus, *(part for n in view.numbers.numbers.values() for part in (n.slider, n.spin)))
+    view.again.setFocus()
+    for control in controls:
+        before = view.verticalScrollBar().value()
+        turn(control)
+        assert view.verticalScrollBar().value() > before, control.objectName()
+        view.verticalScrollBar().setValue(0)
+    assert view.controller.gpu == H100
+    view.numbers.spins["clock"].setFocus()
+    turn(view.numbers.spins["clock"])
+    assert view.controller.gpu == what_if(H100, clock=0.95) and view.verticalScrollBar().value() == 0
+
+
+def turn(control: QWidget) -> None:
+    """Turn the wheel down over a control."""
+    at = control.mapTo(control.window(), control.rect().center())
+    QTest.wheelEvent(control.window().windowHandle(), QPointF(at), QPoint(0, -120))
+    QApplication.processEvents()
 
 
 def test_another_gpu_or_variant_is_counted_anew(qtbot, window, engine) -> None:

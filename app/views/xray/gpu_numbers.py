@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
-from PySide6.QtWidgets import QAbstractSpinBox, QSlider, QSpinBox, QWidget
+from PySide6.QtWidgets import QAbstractSpinBox, QWidget
 
 from app.models.xray.gpu_choice import LEAST, MOST, MOST_KIB, MOST_MULTIPROCESSORS, GpuChoice
 from app.views.boxes import in_row
@@ -15,9 +15,10 @@ from app.views.experiment.editors import float_stops, slider_stops
 from app.views.experiment.spins import LevelSpin
 from app.views.flow import FlowLayout
 from app.views.labels import buddy, named
+from app.views.wheel import CountSpin, Slider
 from gpu_ops.params import Param
 
-LETTERS = 31
+LETTERS = 30
 """The width of a number with its name, its slider and its box, alike for all, so that they are in columns."""
 
 
@@ -28,7 +29,7 @@ class GpuNumber(QWidget):
         super().__init__(parent)
         self.spin, self._all, self._stops = spin, stops, list(stops)
         name = spin.objectName()
-        self.slider = named(QSlider(Qt.Orientation.Horizontal, self), f"{name}.slider", title=spin.accessibleName())
+        self.slider = named(Slider(Qt.Orientation.Horizontal, self), f"{name}.slider", title=spin.accessibleName())
         self.slider.setToolTip(spin.toolTip())
         self.slider.setMinimumWidth(4 * self.fontMetrics().averageCharWidth())
         spin.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
@@ -57,7 +58,7 @@ class GpuNumbers(QWidget):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self._flow = FlowLayout(self, gap=2 * self.fontMetrics().averageCharWidth())
+        self._flow = FlowLayout(self, gap=self.fontMetrics().averageCharWidth())
         self._flow.setContentsMargins(0, 0, 0, 0)
         factor = float_stops(Param("factor", 1.0, low=LEAST, high=MOST))
         memory, l2 = self.tr("Factor of the bandwidth of device memory"), self.tr("Factor of the bandwidth of L2")
@@ -84,7 +85,7 @@ class GpuNumbers(QWidget):
         return spin
 
     def _count(self, name: str, text: str, title: str, most: int, unit: str = "") -> GpuNumber:
-        spin = named(QSpinBox(self), f"xray.prediction.{name}", title=title, tip=title)
+        spin = named(CountSpin(self), f"xray.prediction.{name}", title=title, tip=title)
         spin.setRange(1, most)
         spin.setSuffix(unit)
         return GpuNumber(text, spin, slider_stops(Param(name, 1, low=1, high=most)), self)
