@@ -109,6 +109,11 @@ class XRayController(OnDemand):
         return self._against if self._against and self._against != self.variant else ""
 
     @property
+    def profiled(self) -> bool:
+        """Whether `content` was compared with `profile`, and not with an earlier one."""
+        return self._content_query is not None and self._content_query.profile == self.profile
+
+    @property
     def gpu_choice(self) -> GpuChoice:
         """The GPU that times are predicted for."""
         return self._session.choice.gpu
@@ -176,9 +181,11 @@ class XRayController(OnDemand):
             self._update()
 
     def open_profile(self, path: str) -> None:
-        """Compare with this report of Nsight Compute, "" for none."""
-        self.profile = str(Path(path).absolute()) if path else ""
+        """Compare with this report of Nsight Compute, "" for none; one that is open already is read again."""
+        before, self.profile = self.profile, str(Path(path).absolute()) if path else ""
         self.changed.emit()
+        if path and self.profile == before:
+            self.again()
         self._update()
 
     def choose_gpu(self, choice: GpuChoice, same_step: bool = False) -> None:

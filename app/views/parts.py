@@ -26,6 +26,7 @@ from app.models.pictures.layer import State
 from app.models.pictures.nonfinite import value_word
 from app.models.results.origin import Origin
 from app.views.eliding import elided_sides, elided_text, shortest_needed
+from app.views.wheel import FocusWheel
 from gpu_ops.input_kinds import centred
 
 BETWEEN = " · "
@@ -106,7 +107,7 @@ class TickBox(QCheckBox):
         self.setStyle(boxes())
 
 
-class Combo(QComboBox):
+class Combo(FocusWheel, QComboBox):
     """A drop-down whose current entry is cut with … where it does not fit; Fusion cuts within a letter."""
 
     def set_letters(self, count: int) -> None:

@@ -101,7 +101,7 @@ def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int
         choices = ", ".join(f"sm_{n}" for n in MULTIPROCESSORS)
         raise DeviceError(f"The occupancy of {architecture} is not known; choose from {choices}.")
     warps = -(-threads // WARP)
-    each = -(-(shared_bytes + unit.reserved_bytes) // unit.shared_unit) * unit.shared_unit
+    each = _taken(unit, shared_bytes)
     limits: dict[Limiter, int] = {
         "warps": unit.warps // warps,
         "blocks": unit.blocks,
@@ -112,6 +112,22 @@ def occupancy(architecture: str, threads: int, registers: int, shared_bytes: int
     limiter = min(limits, key=lambda name: limits[name])
     blocks = limits[limiter]
     return Occupancy(blocks, blocks * warps, unit.warps, limiter)
+
+
+def shared_of(architecture: str) -> int:
+    """The bytes of shared memory of a multiprocessor; 0 where they are not published."""
+    unit = _multiprocessor(architecture)
+    return unit.shared_bytes if unit else 0
+
+
+def shared_taken(architecture: str, shared_bytes: int) -> int:
+    """The bytes of a multiprocessor's shared memory that a block of so many takes; 0 where that is not published."""
+    unit = _multiprocessor(architecture)
+    return _taken(unit, shared_bytes) if unit else 0
+
+
+def _taken(unit: Multiprocessor, shared_bytes: int) -> int:
+    return -(-(shared_bytes + unit.reserved_bytes) // unit.shared_unit) * unit.shared_unit
 
 
 def is_known(architecture: str) -> bool:

@@ -81,6 +81,26 @@ def test_more_of_anything_takes_no_less_and_a_better_gpu_no_more() -> None:
     assert predict([COPY, COPY], H100).seconds > usual + FIT.next * H100.launch
 
 
+def test_less_shared_memory_holds_fewer_blocks_and_its_own_changes_nothing() -> None:
+    launch = replace(with_counts(path_loads=1 << 24), fitting=8, shared=20 << 10)
+    assert what_if(H100, shared=228 << 10) is H100
+    for kib, resident in ((64, 3), (39, 1), (1000, 8)):
+        gpu = what_if(H100, shared=kib << 10)
+        assert predict([launch], gpu).seconds == predict([replace(launch, resident=resident)], H100).seconds
+        assert not gpu.measured and gpu.shared_bytes == kib << 10
+    assert "takes 20,480 bytes of shared memory" in predict([launch], what_if(H100, shared=19 << 10)).unknown
+
+
+@pytest.mark.thorough
+def test_a_launch_knows_how_many_blocks_would_fit_with_more_shared_memory() -> None:
+    filter, signal = find_filter("fft1d"), sample("noise", length=4096)
+    launch = count_launches(filter, filter.variant("shared"), signal, {}, {}, GPUS["t4"])[1]
+    assert (launch.resident, launch.fitting, launch.shared) == (2, 4, 32 << 10)
+    many = replace(launch, blocks=1000)
+    waits = [predict([many], gpu).terms["latency"] for gpu in (GPUS["t4"], what_if(GPUS["t4"], shared=128 << 10))]
+    assert waits[1] == predict([replace(many, resident=4)], GPUS["t4"]).terms["latency"] < waits[0]
+
+
 def test_each_launch_follows_the_one_before() -> None:
     early = replace(COPY, early=True)
     assert predict([COPY, early], H100).seconds < predict([COPY, COPY], H100).seconds

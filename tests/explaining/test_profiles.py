@@ -3,6 +3,8 @@ Compute 2025.3: `kernelscope run mean1d --variant shared --sample noise --length
 
 from __future__ import annotations
 
+import csv
+import io
 import lzma
 import re
 import sys
@@ -16,7 +18,8 @@ from gpu_ops import ParamError, find_filter, from_array
 from gpu_ops.cli import main
 from gpu_ops.errors import ReportError
 from gpu_ops.explaining.profiler.comparing import AGAIN, MOVED, OTHER, KernelProfile, compare_with_profile
-from gpu_ops.explaining.profiler.reading import SECTORS, read_profile
+from gpu_ops.explaining.profiler.launches import IDEAL, SECTORS, WAVEFRONTS, ProfiledLaunch
+from gpu_ops.explaining.profiler.reading import read_profile
 from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.version import install
 
@@ -41,6 +44,19 @@ def table(kind: str, folder: Path, before: str = "", after: str = "") -> Path:
     assert before in text
     path.write_text(text.replace(before, after) if before else text)
     return path
+
+
+def grouped(text: str, thousands: str, decimal: str) -> str:
+    """A table in which numbers of three digits or more are a thousand times as large, with these marks."""
+    number = re.compile(r'"(\d{3,}|\d+\.\d+)"')
+
+    def other(found: re.Match[str]) -> str:
+        whole, _, rest = found[1].partition(".")
+        extent = f"{int(whole) * 1000:,}".replace(",", thousands) if not rest else whole
+        return f'"{extent}{decimal + rest if rest else ""}"'
+
+    head, units, row = text.splitlines()
+    return "\n".join((head, units, number.sub(other, row)))
 
 
 def only(profiles: list[KernelProfile]) -> KernelProfile:
@@ -90,6 +106,96 @@ def test_a_line_whose_counter_is_no_number_has_none(simulated: XRay, tmp_path: P
     assert missing == {(26, "sectors"), (33, "sectors")} and all(one.equal for one in found.lines if one.profiled)
 
 
+MARKS = {
+    "plain": ("", "."),
+    "English": (",", "."),
+    "German": (".", ","),
+    "French": ("\u202f", ","),
+    "Swiss": ("’", "."),
+}
+
+
+@pytest.mark.parametrize("language", MARKS)
+def test_numbers_of_other_languages_are_read(tmp_path: Path, language: str) -> None:
+    path = table("totals", tmp_path)
+    path.write_text(grouped(path.read_text(), *MARKS[language]), encoding="utf-8")
+    (launch,) = read_profile(path)
+    assert [launch.totals[name] for name in (SECTORS, IDEAL, WAVEFRONTS)] == [865_000, 762_000, 575_000]
+    assert launch.grid == (12, 1, 1) and launch.block == (128, 1, 1) and launch.architecture == "sm_90"
+
+
+def rewritten(text: str, separator: str) -> str:
+    """A table with this separator, and with quotes where they are needed."""
+    written = io.StringIO()
+    csv.writer(written, delimiter=separator).writerows(csv.reader(io.StringIO(text)))
+    return written.getvalue()
+
+
+SAVED = {
+    "Windows shell": lambda text: text.replace("\n", "\r\n").encode("utf-16"),
+    "spreadsheet": lambda text: ("sep=;\r\n" + rewritten(text, ";")).encode("utf-8-sig"),
+    "no quotes": lambda text: rewritten(text, ",").encode(),
+    "lines of ncu": lambda text: f'==PROF== Connected to "python"\nok\n{text}==PROF== Disconnected\n'.encode(),
+    "lines below": lambda text: f"{text}done\n\0\n".encode(),
+}
+
+
+@pytest.mark.parametrize("saved", SAVED)
+@pytest.mark.parametrize("kind", ["totals", "lines"])
+def test_a_table_that_came_another_way_is_the_same(tmp_path: Path, kind: str, saved: str) -> None:
+    path = table(kind, tmp_path)
+    before = read_profile(path)
+    path.write_bytes(SAVED[saved](path.read_text()))
+    assert read_profile(path) == before
+
+
+def test_a_list_of_metrics_has_totals(tmp_path: Path) -> None:
+    names = "ID,Kernel Name,Block Size,Grid Size,CC,Metric Name,Metric Unit,Metric Value"
+    launch = '0,mean1d_shared,"(128, 1, 1)","(1,024, 1, 1)",10.0'
+    path = tmp_path / "list.csv"
+    path.write_text(f'{names}\n{launch},{SECTORS},sectors,"1,865"\n{launch},{WAVEFRONTS},,575\n')
+    (found,) = read_profile(path)
+    assert found.totals == {SECTORS: 1865, WAVEFRONTS: 575}
+    assert (found.grid, found.architecture) == ((1024, 1, 1), "sm_100")
+    path.write_text(f"{names}\n{launch},Duration,usecond,3.5\n")
+    with pytest.raises(ReportError, match="list.csv has the page details.* --page raw"):
+        read_profile(path)
+
+
+def test_rounded_and_cut_off_tables_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="has rounded counters, in Ksectors; print it with ncu --print-units base"):
+        read_profile(table("totals", tmp_path, '"sectors"', '"Ksectors"'))
+    path = table("totals", tmp_path)
+    path.write_text(path.read_text()[:-3000])
+    with pytest.raises(ReportError, match="ends within the launch 0"):
+        read_profile(path)
+    path.write_text('"ID","Kernel Name","' + 200_000 * "x")
+    with pytest.raises(ReportError, match="is no table .field larger"):
+        read_profile(path)
+
+
+def test_a_launch_that_a_profile_repeats_is_compared_once(simulated: XRay, tmp_path: Path) -> None:
+    path = table("totals", tmp_path)
+    head, units, row = path.read_text().splitlines()
+    path.write_text("\n".join([head, units, *[row] * 200]))
+    found = only(compare_with_profile(simulated, path))
+    assert all(one.equal for one in found.totals) and found.notes == (
+        "The profile has totals, but no lines.",
+        "The profile has the same counts 200 times; those of once are compared.",
+    )
+    path.write_text("\n".join([head, units, row, row.replace('"865"', '"866"')]))
+    found = only(compare_with_profile(simulated, path))
+    assert "The profile has 2 launches of this kernel, the simulation 1." in found.notes
+
+
+def test_of_many_other_kernels_a_few_are_named(simulated: XRay, tmp_path: Path) -> None:
+    path = table("totals", tmp_path)
+    head, units, row = path.read_text().splitlines()
+    path.write_text("\n".join([head, units, *(row.replace("mean1d_shared", f"other{n}") for n in range(200))]))
+    with pytest.raises(ParamError, match="is of other0, other1, other2, other3, other4 and 195 others, the X-ray of"):
+        compare_with_profile(simulated, path)
+
+
 def test_another_card_and_another_grid_are_said_and_nothing_is_explained(tmp_path: Path) -> None:
     found = only(compare_with_profile(counted(2000, "sm_75"), table("totals", tmp_path)))
     assert found.notes[:2] == (
@@ -104,10 +210,10 @@ def test_a_count_that_another_line_has_is_explained_by_the_equal_total(simulated
     lines = {place: dict(one) for (launch,) in [read_profile(REPORT)] for place, one in launch.lines.items()}
     moved = next(place for place in lines if place[1] == 33)
     lines[moved[0], 30] = {**lines.get((moved[0], 30), {}), SECTORS: lines[moved].pop(SECTORS)}
-    from gpu_ops.explaining.profiler import comparing, reading
+    from gpu_ops.explaining.profiler import comparing
 
     (launch,) = read_profile(REPORT)
-    other = reading.ProfiledLaunch(**{**vars(launch), "lines": lines})
+    other = ProfiledLaunch(**{**vars(launch), "lines": lines})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(comparing, "read_profile", lambda path: [other])
         found = only(compare_with_profile(simulated, REPORT))

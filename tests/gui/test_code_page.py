@@ -12,7 +12,9 @@ from xray_answers import FILE, answer, asked, content, plain, show, window_with
 from app.models.xray.code import CodeRow, CodeText
 from app.views.xray.code_page import MARK, CodePage
 from app.views.xray.panel import XRayPanel
+from app.views.xray.profile_view import ProfileView
 from gpu_ops.devices.status import DeviceStatus
+from gpu_ops.explaining.profiler.comparing import OTHER
 
 SIM = (DeviceStatus("sim", "simulated GPU", True),)
 CONTROL = {"label": "", "stall": 2, "yield": True, "barriers": "0 3 w1", "live": {"GPR": 7}}
@@ -135,12 +137,46 @@ def test_a_dropped_profile_is_asked_for_and_shown_with_links_to_its_lines(qtbot,
     lines = [line for line in text.splitlines() if line.strip()]
     place = lines.index("3_shared.cu:5")
     assert lines[place + 1 : place + 3] == ["sectors", "12"] and lines[place + 3].startswith("14 ")
-    assert lines[lines.index("in all") + 3].startswith("–")
+    assert lines[place - 1] == "Lines whose counts differ" and lines[place + 4] == "<merged>"
+    assert lines[lines.index("In all") + 3].startswith("–") and "1 of 2 counts of lines are equal." in lines
+    assert lines.index("Lines with equal counts") + 1 == lines.index("3_shared.cu:4")
     panel.profile.text.anchorClicked.emit(QUrl("#0"))
     assert panel.source.textCursor().blockNumber() + 1 == 5
     panel.profile.close_button.click()
     qtbot.waitUntil(lambda: asked(engine)[-1].profile == "")
     assert not panel.tabs.isTabVisible(panel.tabs.indexOf(panel.profile))
+
+
+def test_a_second_profile_never_has_the_counts_of_the_first(qtbot, tmp_path) -> None:
+    engine = FakeEngine()
+    window = window_with(qtbot, engine, SIM)
+    show(qtbot, window, engine, coded())
+    view = window.findChild(XRayPanel, "xrayPanel").profile
+    first, second = str(tmp_path / "k.ncu-rep"), str(tmp_path / "second.csv")
+    window.docks.open([first])
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile == first)
+    assert view.text.toPlainText() == "Reading the profile…"
+    answer(engine, {**coded(), "profiles": [PROFILED]})
+    assert "<merged>" in view.text.toPlainText()
+    window.docks.open([first])  # profiled once more
+    qtbot.waitUntil(lambda: len([one for one in asked(engine) if one.profile == first]) == 2)
+    window.xray_panel.show_profile(second)
+    assert view.file.text() == "second.csv" and view.text.toPlainText() == "Reading the profile…"
+    answer(engine, {**coded(), "profiles": [PROFILED]})  # to the request for the first, which was stopped
+    assert view.text.toPlainText() == "Reading the profile…"
+    qtbot.waitUntil(lambda: asked(engine)[-1].profile == second)
+    answer(engine, {**coded(), "profile_reason": "second.csv is no table."})
+    assert view.text.toPlainText() == "second.csv is no table."
+
+
+def test_a_reason_is_read_without_scrolling_sideways(qtbot) -> None:
+    view = ProfileView()
+    qtbot.addWidget(view)
+    view.resize(60 * view.fontMetrics().averageCharWidth(), 400)
+    view.show()
+    line = {**PROFILED["lines"][0], "why": OTHER}
+    view.show_content({"profiles": [{**PROFILED, "lines": [line]}]}, "k", "k.ncu-rep", view.palette())
+    assert OTHER in view.text.toPlainText() and view.text.horizontalScrollBar().maximum() == 0
 
 
 def test_a_profile_that_cannot_be_compared_says_why(qtbot) -> None:

@@ -63,7 +63,7 @@ def test_a_student_sees_what_shared_memory_saves_and_is_worth_on_two_gpus(qtbot:
         for part in view.variants:
             bars = shown(part)
             assert bars["predicted"][1] <= 1.6 * bars["predicted"][0] and "measured" not in bars and "most" in bars
-        view.factors["bandwidth"].setValue(2.0)
+        view.numbers.spins["bandwidth"].setValue(2.0)
         kept(qtbot, window, tmp_path)
 
 
@@ -89,7 +89,7 @@ def kept(qtbot: QtBot, window, folder: Path) -> None:
     assert "Times predicted for Tesla T4" in html and "2 constant taps → 3 constant + shared" in html
     window.context.xray.choose_gpu(type(window.context.xray.gpu_choice)())
     view = window.xray_panel.prediction
-    assert view.gpus.currentData() == "h100" and view.factors["bandwidth"].value() == 1.0
+    assert view.gpus.currentData() == "h100" and view.numbers.spins["bandwidth"].value() == 1.0
     window.context.sessions.open(str(file))
     qtbot.waitUntil(lambda: view.gpus.currentData() == "t4", timeout=PATIENCE)
-    assert view.factors["bandwidth"].value() == 2.0
+    assert view.numbers.spins["bandwidth"].value() == 2.0

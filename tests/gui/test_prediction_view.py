@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 from fake_engine import FakeEngine
 from live import pause
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from xray_answers import THERE, content, show, window_with
 from xray_answers import answer as answer_xray
 from xray_answers import asked as asked_xrays
@@ -150,24 +151,80 @@ def test_other_numbers_of_the_gpu_change_the_times_without_new_counts(qtbot, win
     view = open_tab(qtbot, window, engine)
     answer(engine, Counted((SLOW,), recorded=12.3e-6))
     own = texts(view.variants[0])
-    assert not view.reset.isEnabled() and view.multiprocessors.value() == 132
-    view.factors["clock"].setFocus()
-    QTest.keyClick(view.factors["clock"], Qt.Key.Key_Up)
+    assert not view.reset.isEnabled() and view.numbers.spins["multiprocessors"].value() == 132
+    view.numbers.spins["clock"].setFocus()
+    QTest.keyClick(view.numbers.spins["clock"], Qt.Key.Key_Up)
     clock = what_if(H100, clock=1.05)
     assert texts(view.variants[0])["predicted"] == interval(SLOW, clock) != own["predicted"]
     assert "measured" not in texts(view.variants[0]), "that was another GPU"
     assert "2.08 GHz" in view.what.text() and view.what.text().endswith("changed as set above.")
     for name, factors in (("bandwidth", {"bandwidth": 2.0}), ("l2", {"l2": 3.0})):
-        view.factors[name].setValue(next(iter(factors.values())))
-    view.multiprocessors.setValue(66)
+        view.numbers.spins[name].setValue(next(iter(factors.values())))
+    view.numbers.spins["multiprocessors"].setValue(66)
     changed = what_if(H100, 2.0, 3.0, 66, 1.05)
     assert view.controller.gpu == changed
     assert texts(view.variants[0])["predicted"] == interval(SLOW, changed)
     QTest.mouseClick(view.reset, Qt.MouseButton.LeftButton)
     assert texts(view.variants[0]) == own and view.controller.gpu == H100
-    assert {spin.value() for spin in view.factors.values()} == {1.0} and view.multiprocessors.value() == 132
+    assert {view.numbers.values[name] for name in ("bandwidth", "l2", "clock")} == {1.0} and view.numbers.spins[
+        "multiprocessors"
+    ].value() == 132
     qtbot.wait(20)
     assert len(asked(engine)) == 1
+
+
+def test_sliders_move_the_times_and_stop_at_the_gpu_as_it_is(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    held = replace(SLOW, fitting=8, shared=32 << 10, counts={**SLOW.counts, "path_loads": 1 << 20})
+    answer(engine, Counted((held,)))
+    own = texts(view.variants[0])
+    for name, number in view.numbers.numbers.items():
+        before = number.spin.value()
+        number.slider.setFocus()
+        QTest.keyClick(number.slider, Qt.Key.Key_End)
+        assert number.spin.value() == number.spin.maximum(), name
+        QTest.keyClick(number.slider, Qt.Key.Key_Home)
+        assert number.spin.value() == number.spin.minimum(), name
+        number.spin.setValue(before)
+        assert view.controller.gpu == H100, name
+        QTest.keyClick(number.slider, Qt.Key.Key_Left)
+        assert number.spin.value() < before and view.controller.gpu != H100, name
+        QTest.keyClick(number.slider, Qt.Key.Key_Right)
+        assert number.spin.value() == before and texts(view.variants[0]) == own, name
+    view.numbers.spins["shared_kib"].setValue(64)
+    less = what_if(H100, shared=64 << 10)
+    assert view.controller.gpu == less and "132 multiprocessors with 64 KiB of shared memory each" in view.what.text()
+    assert texts(view.variants[0])["predicted"] == interval(held, less) != own["predicted"]
+    assert predict([held], less) == predict([replace(held, resident=2)], less)
+    view.numbers.spins["shared_kib"].setValue(16)
+    assert texts(view.variants[0])["predicted"] == "unknown"
+    assert "a block of k takes 32,768 bytes of shared memory, more than there are" in view.sentences.text()
+    assert len(asked(engine)) == 1
+
+
+def test_the_wheel_scrolls_the_page_and_changes_what_has_the_focus(qtbot, window, engine) -> None:
+    view = open_tab(qtbot, window, engine)
+    answer(engine, Counted((SLOW,)))
+    window.resize(1100, 600)
+    qtbot.waitUntil(lambda: view.verticalScrollBar().maximum() > 0)
+    controls = (view.gpus, *(part for n in view.numbers.numbers.values() for part in (n.slider, n.spin)))
+    view.again.setFocus()
+    for control in controls:
+        before = view.verticalScrollBar().value()
+        turn(control)
+        assert view.verticalScrollBar().value() > before, control.objectName()
+        view.verticalScrollBar().setValue(0)
+    assert view.controller.gpu == H100
+    view.numbers.spins["clock"].setFocus()
+    turn(view.numbers.spins["clock"])
+    assert view.controller.gpu == what_if(H100, clock=0.95) and view.verticalScrollBar().value() == 0
+
+
+def turn(control: QWidget) -> None:
+    """Turn the wheel down over a control."""
+    at = control.mapTo(control.window(), control.rect().center())
+    QTest.wheelEvent(control.window().windowHandle(), QPointF(at), QPoint(0, -120))
+    QApplication.processEvents()
 
 
 def test_another_gpu_or_variant_is_counted_anew(qtbot, window, engine) -> None:
@@ -178,14 +235,14 @@ def test_another_gpu_or_variant_is_counted_anew(qtbot, window, engine) -> None:
         pause(50)
         places.append(view.variants[0].title.mapTo(view, QPoint()))
     place = places[-1]
-    view.factors["clock"].setValue(2.0)
+    view.numbers.spins["clock"].setValue(2.0)
     view.gpus.setFocus()
     QTest.keyClick(view.gpus, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     assert asked(engine)[-1].gpu == "h200" and view.gpus.currentText() == "NVIDIA H200 (roofs measured)"
     pause(200)
     qtbot.waitUntil(lambda: view.variants[0].title.mapTo(view, QPoint()) == place)  # the bars stay where they are
-    assert view.factors["clock"].value() == 1.0 and "belong to an earlier setting" in view.state.text()
+    assert view.numbers.spins["clock"].value() == 1.0 and "belong to an earlier setting" in view.state.text()
     assert view.state.isVisible() and not view.what.isVisible()
     assert texts(view.variants[0])["predicted"] == interval(SLOW), "of the GPU that they were counted for"
     answer(engine, Counted((FAST,)))
@@ -331,7 +388,7 @@ def test_the_step_between_two_variants_has_a_bar_for_what_each_limit_saves(qtbot
     assert saved.bar.accessibleName().endswith(f"{saved.text.text()}, predicted")
     before = found.before.seconds + sum(p.change for p in found.parts[: found.parts.index(part)])
     assert (saved.bar.bar.low, saved.bar.bar.high) == pytest.approx((before + part.change, before))
-    view.factors["clock"].setValue(2.0)
+    view.numbers.spins["clock"].setValue(2.0)
     quick = waterfall([SLOW], [FAST], what_if(H100, clock=2.0))
     change = next(part.change for part in quick.parts if part.limit == "instructions")
     (moved,) = [row for row in view.step.rows if row.name.text().startswith("instructions (counted: ")]
@@ -365,7 +422,7 @@ def test_the_whole_ladder_moves_with_the_numbers_of_the_gpu(qtbot, window, engin
     assert [name.rsplit(":", 1)[0] for name in shown] == titles
     first = f"{titles[0]}: predicted"
     assert shown[first] == interval(counts[variants[0]]) and shown[f"{titles[-1]}: none"] == "not for this input"
-    view.factors["clock"].setValue(2.0)
+    view.numbers.spins["clock"].setValue(2.0)
     moved = {row.name.text(): row.text.text() for row in view.ladder.rows if row.bar.isVisible()}
     assert moved[first] == interval(counts[variants[0]], what_if(H100, clock=2.0)) != shown[first]
     QTest.mouseClick(view.all, Qt.MouseButton.LeftButton, pos=QPoint(5, view.all.height() // 2))
@@ -375,18 +432,21 @@ def test_the_whole_ladder_moves_with_the_numbers_of_the_gpu(qtbot, window, engin
 def test_undo_and_redo_restore_the_gpu_and_its_numbers(qtbot, window, engine) -> None:
     view, session = open_tab(qtbot, window, engine), window.controller.session
     answer(engine, Counted((SLOW,)))
-    view.factors["clock"].setValue(1.5)
-    view.factors["clock"].setValue(2.0)
-    view.multiprocessors.setValue(66)
+    view.numbers.spins["clock"].setValue(1.5)
+    view.numbers.spins["clock"].setValue(2.0)
+    view.numbers.spins["multiprocessors"].setValue(66)
+    view.numbers.spins["shared_kib"].setValue(100)
+    assert view.controller.gpu == what_if(H100, clock=2.0, multiprocessors=66, shared=100 << 10)
+    session.undo()
     assert view.controller.gpu == what_if(H100, clock=2.0, multiprocessors=66)
     session.undo()
-    assert view.controller.gpu == what_if(H100, clock=2.0) and view.multiprocessors.value() == 132
+    assert view.controller.gpu == what_if(H100, clock=2.0) and view.numbers.spins["multiprocessors"].value() == 132
     session.undo()
-    assert view.controller.gpu == H100 and view.factors["clock"].value() == 1.0, "the whole way of a number"
+    assert view.controller.gpu == H100 and view.numbers.spins["clock"].value() == 1.0, "the whole way of a number"
     session.redo()
     assert texts(view.variants[0])["predicted"] == interval(SLOW, what_if(H100, clock=2.0))
     session.set_param("window", 9)
-    view.factors["clock"].setValue(3.0)
+    view.numbers.spins["clock"].setValue(3.0)
     session.undo()
     assert view.controller.gpu == what_if(H100, clock=2.0) and session.params["window"] == 9
 
@@ -404,7 +464,7 @@ def test_the_break_even_with_the_cpu_moves_with_the_numbers_of_the_gpu(qtbot, wi
     own, cpu = bars
     assert own.endswith("with copies to the GPU and back") and cpu == "opencv, measured here"
     assert bars[cpu] == seconds(row.seconds("kernel"), DIGITS) and said.startswith("Predicted: ")
-    view.factors["clock"].setValue(0.05)
+    view.numbers.spins["clock"].setValue(0.05)
     assert texts(view.even)[own] != bars[own] and texts(view.even)[cpu] == bars[cpu]
     assert view.even.reason.text() != said
 

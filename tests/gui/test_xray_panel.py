@@ -119,6 +119,19 @@ def test_numbers_stand_beside_the_lines_and_the_counter_is_chosen(qtbot, window,
     assert [source.cell(line) for line in (4, 5)] == [("", 0.0), ("80", 1.0)]
 
 
+def test_the_source_stays_in_its_place_while_another_variant_is_simulated(qtbot, window, engine) -> None:
+    show(qtbot, window, engine)
+    panel, requests = window.xray_panel, len(asked(engine))
+    window.resizeDocks([window.xray_dock], [430], Qt.Orientation.Horizontal)
+    qtbot.wait(20)
+    place = panel.texts.mapTo(panel, QPoint())
+    window.context.xray.choose("naive")
+    qtbot.waitUntil(lambda: len(asked(engine)) > requests)
+    qtbot.wait(20)
+    assert "belongs to an earlier setting" in panel.state.text() and panel.state.isVisible()
+    assert panel.texts.mapTo(panel, QPoint()) == place
+
+
 def test_without_global_memory_instructions_are_shown(qtbot, window, engine) -> None:
     answer = content(findings=[])
     counts = {"warp_instructions": 80, "constant_requests": 3}

@@ -71,12 +71,10 @@ class PredictionController(AfterXRay):
         """Predict for this GPU, with its own numbers."""
         self._xray.choose_gpu(GpuChoice(id))
 
-    def change_gpu(self, bandwidth: float, l2: float, clock: float, multiprocessors: int) -> None:
-        """Predict for the chosen GPU with factors of the bandwidths of memory and of L2 and of the clock, and with a
-        number of multiprocessors."""
+    def change_gpu(self, numbers: Mapping[str, float]) -> None:
+        """Predict for the chosen GPU with these numbers, by the names of a GpuChoice."""
         now = self.gpu_choice
-        count = 0 if multiprocessors == now.own.multiprocessors else multiprocessors
-        wanted = GpuChoice(now.id, bandwidth, l2, clock, count)
+        wanted = now.with_numbers({**now.numbers, **numbers})
         moved = {name for name, value in wanted.as_json().items() if value != getattr(now, name)}
         goes_on = (self._session.choice, moved) == self._moved  # one undo takes back the whole way of a number
         self._xray.choose_gpu(wanted, goes_on)

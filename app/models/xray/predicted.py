@@ -217,11 +217,18 @@ def gpu_text(gpu: Gpu) -> str:
     """The numbers of a GPU, and where its roofs come from."""
     own = GPUS[gpu.id]
     source = tr("changed as set above") if gpu != own else basis(own)
-    return tr("{copy} TB/s, L2 {l2} TB/s, {clock} GHz, {multiprocessors} multiprocessors; {source}").format(
+    text = tr("{copy} TB/s, L2 {l2} TB/s, {clock} GHz, {multiprocessors} multiprocessors; {source}")
+    if gpu.shared:
+        text = tr(
+            "{copy} TB/s, L2 {l2} TB/s, {clock} GHz, {multiprocessors} multiprocessors with {shared} KiB of shared "
+            "memory each; {source}"
+        )
+    return text.format(
         copy=number(gpu.copy / 1e12, DIGITS),
         l2=number(gpu.l2 / 1e12, DIGITS),
         clock=number(gpu.clock / 1e9, DIGITS),
         multiprocessors=count(gpu.multiprocessors),
+        shared=count(gpu.shared_bytes >> 10),
         source=source,
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 
 from PySide6.QtCore import QCoreApplication, Signal, Slot
-from PySide6.QtWidgets import QFormLayout, QLineEdit, QPushButton, QSpinBox, QStackedWidget, QWidget
+from PySide6.QtWidgets import QFormLayout, QLineEdit, QPushButton, QStackedWidget, QWidget
 
 from app.base.numbers import count
 from app.base.translate import QT_TRANSLATE_NOOP
@@ -16,6 +16,7 @@ from app.models.experiment.session import Session
 from app.views.boxes import in_row
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo, TickBox
+from app.views.wheel import CountSpin
 from gpu_ops.batch.spec import FORMAT_RULE
 from gpu_ops.device_names import is_simulated
 from gpu_ops.types import REFERENCE
@@ -51,7 +52,7 @@ class BatchForm(QWidget):
         self.place = named(Combo(self), "batchPlace")
         for place in PLACES:
             self.place.addItem(_tr(PLACE_WORDS[place]), place)
-        self.workers = named(QSpinBox(self), "batchWorkers", self.tr("Number of processes"))
+        self.workers = named(CountSpin(self), "batchWorkers", self.tr("Number of processes"))
         self.workers.setRange(2, 256)
         self.workers.setValue(first.workers)
         self.scheduler = named(QLineEdit(first.scheduler, self), "batchScheduler", self.tr("Address of the scheduler"))

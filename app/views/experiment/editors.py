@@ -14,6 +14,7 @@ from app.models.number_input import parse_number
 from app.views.boxes import in_row
 from app.views.experiment.spins import FloatSpin, IntSpin, nice_step
 from app.views.parts import Combo, TickBox
+from app.views.wheel import Slider
 from gpu_ops import KernelscopeError
 from gpu_ops.params import Param, Value
 
@@ -126,7 +127,7 @@ class NumberEditor(Editor):
         spin.refused.connect(self._refuse)
         self._stops = list(stops) if len(stops) > 2 else []
         if self._stops:
-            self.slider = QSlider(Qt.Orientation.Horizontal, self)
+            self.slider = Slider(Qt.Orientation.Horizontal, self)
             self.slider.setRange(0, len(self._stops) - 1)
             self.slider.setPageStep(max(1, len(self._stops) // 10))
             self.slider.valueChanged.connect(self._slid)

@@ -16,6 +16,7 @@ from app.views.experiment.editors import FloatEditor, IntEditor
 from app.views.keys import letter
 from app.views.labels import sentence_label
 from app.views.parts import TickBox
+from app.views.wheel import Slider
 from gpu_ops import NOISE, KernelscopeError
 
 STOPS = 200
@@ -37,7 +38,7 @@ class NoiseControl(QWidget):
         self.tick = TickBox(self.tr("N&oise"), self)
         self.tick.setObjectName("noise")
         self.tick.setToolTip(self.tr("Add normal noise to the input; the original is kept to compare results with"))
-        self.slider = QSlider(Qt.Orientation.Horizontal, self)
+        self.slider = Slider(Qt.Orientation.Horizontal, self)
         self.slider.setRange(1, STOPS)
         self.slider.setPageStep(STOPS // 10)
         self.sigma, self.seed = FloatEditor(NOISE[0], self), IntEditor(NOISE[1], self)

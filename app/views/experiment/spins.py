@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QDoubleSpinBox, QSpinBox, QWidget
 
 from app.base.numbers import shown
 from app.models.number_input import parse_number
+from app.views.wheel import FocusWheel
 from gpu_ops.params import Param
 
 LARGEST = 2**31 - 1
@@ -20,7 +21,7 @@ def typed_number(box: QSpinBox | QDoubleSpinBox, text: str) -> str:
     return text.removeprefix(box.prefix()).removesuffix(box.suffix()).strip()
 
 
-class IntSpin(QSpinBox):
+class IntSpin(FocusWheel, QSpinBox):
     """A spin box that steps along the parameter's grid but accepts any typed text: a check rejects it later.
 
     `refused(text)` says that the typed text is not an integer; the previous value stays.
@@ -75,7 +76,7 @@ class IntSpin(QSpinBox):
         return flags
 
 
-class FloatSpin(QDoubleSpinBox):
+class FloatSpin(FocusWheel, QDoubleSpinBox):
     """A spin box for numbers of any size: shows their significant digits and reads exponents. A narrow one, for use in
     a grid, has no buttons and space for fewer digits. `refused(text)` says that the typed text is not a number."""
 
@@ -139,7 +140,7 @@ class FloatSpin(QDoubleSpinBox):
         return metrics.horizontalAdvance("−0.000000" + self.suffix()) + 3 * metrics.height()
 
 
-class LevelSpin(QDoubleSpinBox):
+class LevelSpin(FocusWheel, QDoubleSpinBox):
     """A spin box with a fixed number of decimals, and the minus sign of all other numbers."""
 
     def textFromValue(self, value: float) -> str:  # noqa: N802

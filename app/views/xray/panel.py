@@ -276,8 +276,10 @@ class XRayPanel(Squeezed):
         text = "{state}" if not stale else edit if self._controller.other_text else setting
         self.state.setText(text.format(state=texts[state]))
         self.state.setVisible(shown := bool(texts[state]))
-        # In place of the title: a text that is typed would move up and down with each pause.
-        self.title.setVisible(self._shown is not None and not (shown and self._controller.editing))
+        # In place of the title: the text below would move up and down with each request, or each pause in typing.
+        instead = shown and (self._controller.editing or state in ("waiting", "running"))
+        self.state.setMinimumHeight(self.title.height() if instead else 0)
+        self.title.setVisible(self._shown is not None and not instead)
         self.state.setPalette(inked(self.palette(), colours.error.colour if state == "failed" else colours.muted))
         self.again.setEnabled(state in ("shown", "stopped", "failed"))
         self.again.setVisible(not self._controller.editing or state == "stopped")  # each pause simulates it again
@@ -309,7 +311,8 @@ class XRayPanel(Squeezed):
         self.tabs.setTabVisible(self.tabs.indexOf(self.profile), bool(self._controller.profile))
         if self._shown is not None:
             content, path = self._controller.content, self._controller.profile
-            self.profile.show_content(content, self._kernel.name, path, self.palette())
+            compared = content if self._controller.profiled else {}
+            self.profile.show_content(compared, self._kernel.name, path, self.palette())
             self.comparison.show_content(content, self._controller.against, self.palette())
 
     # User choices

@@ -5,14 +5,13 @@ from __future__ import annotations
 from itertools import zip_longest
 from typing import Any
 
-from PySide6.QtCore import QEvent, QRectF, QSignalBlocker, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QBrush, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QPushButton,
     QSizePolicy,
-    QSpinBox,
     QStackedWidget,
     QWidget,
 )
@@ -20,7 +19,6 @@ from PySide6.QtWidgets import (
 from app.base.nesting import bounded
 from app.base.theme import TINT, colours_of, inked, mix
 from app.controllers.kernels.prediction import PredictionController
-from app.models.xray.gpu_choice import LEAST, MOST, MOST_MULTIPROCESSORS
 from app.models.xray.predicted import (
     BARS,
     STEP_BARS,
@@ -36,11 +34,11 @@ from app.models.xray.predicted import (
     times,
 )
 from app.views.boxes import in_column, in_row
-from app.views.experiment.spins import LevelSpin
-from app.views.flow import FlowLayout
+from app.views.folding import Folding
 from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo, TickBox
 from app.views.scrolled import Scrolled
+from app.views.xray.gpu_numbers import GpuNumbers
 from app.views.xray.text import with_place
 from gpu_ops.explaining.prediction.gpus import GPUS
 from gpu_ops.input_kinds import INPUT_KINDS
@@ -205,52 +203,29 @@ class PredictionView(Scrolled):
         self.gpus.set_letters(8)
         for gpu in GPUS.values():
             self.gpus.addItem(self.tr("{model} ({basis})").format(model=gpu.model, basis=basis(gpu)), gpu.id)
-        titles = {
-            "bandwidth": self.tr("Factor of the bandwidth of device memory"),
-            "l2": self.tr("Factor of the bandwidth of L2"),
-            "clock": self.tr("Factor of the clock"),
-        }
-        self.factors = {name: self._factor(name, title, inside) for name, title in titles.items()}
-        tip = self.tr("Multiprocessors; launches stay as planned for the GPU as it is")
-        self.multiprocessors = named(QSpinBox(inside), "xray.prediction.multiprocessors", title=tip, tip=tip)
-        self.multiprocessors.setRange(1, MOST_MULTIPROCESSORS)
-        self.multiprocessors.valueChanged.connect(self._change)
+        self.numbers = GpuNumbers(inside)
+        self.numbers.changed.connect(lambda: self.controller.change_gpu(self.numbers.values))
         self.reset = named(QPushButton(self.tr("Reset"), inside), "xray.prediction.reset")
         self.reset.setToolTip(self.tr("Predict for the GPU as it is"))
 
         tip = self.tr("Predict all variants with kernels as well; it counts each of them")
-        self.all = named(TickBox(self.tr("Whole ladder"), inside), "xray.prediction.all", tip=tip)
-
-    def _factor(self, name: str, title: str, inside: QWidget) -> LevelSpin:
-        spin = named(LevelSpin(inside), f"xray.prediction.{name}", title=title, tip=title)
-        spin.setPrefix("×")
-        spin.setRange(LEAST, MOST)
-        spin.setSingleStep(LEAST)
-        spin.setValue(1.0)
-        spin.valueChanged.connect(self._change)
-        return spin
+        self.all = named(TickBox(self.tr("Whole ladder"), self.numbers), "xray.prediction.all", tip=tip)
 
     def _arrange(self, inside: QWidget) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        names = {"bandwidth": self.tr("Memory"), "l2": self.tr("L2"), "clock": self.tr("Clock")}
-        numbers = QWidget(inside)
-        flow = FlowLayout(numbers, gap=2 * gap)
-        flow.setContentsMargins(0, 0, 0, 0)
-        spins = [(names[name], spin) for name, spin in self.factors.items()]
-        for text, spin in (*spins, (self.tr("Multiprocessors"), self.multiprocessors)):
-            pair = QWidget(numbers)
-            in_row(buddy(text, spin), spin, on=pair)
-            flow.addWidget(pair)
-        for widget in (self.reset, self.all):
-            flow.addWidget(widget)
+        self.numbers.add(self.all)
         said = QWidget(inside)
         in_row((self.state, 1), self.again, on=said)
         # One in the place of the other, so that the bars do not move while launches are counted.
         self.head = named(QStackedWidget(inside), "xray.prediction.head")
         for page in (self.what, said):
             self.head.addWidget(page)
-        choice = in_row(buddy(self.tr("GPU"), self.gpus), (self.gpus, 1))
-        parts = (choice, numbers, self.head, self.times, self.sentences)
+        choice = Folding(inside, wider=0)
+        choice.set_space((0, 0, 0, 0), gap)
+        choice.one.addWidget(buddy(self.tr("GPU"), self.gpus))
+        choice.one.addWidget(self.gpus, 1)
+        choice.two.addWidget(self.reset)
+        parts = (choice, self.numbers, self.head, self.times, self.sentences)
         in_column(*parts, 1, on=inside, margins=(0, gap, gap, gap))
 
     def watch(self, on: bool) -> None:
@@ -262,13 +237,6 @@ class PredictionView(Scrolled):
         """The times of the present choice, if they are known."""
         jobs = self.controller.ladder or self.controller.jobs
         return as_json(jobs, self.controller.counted_gpu) if self.controller.state == "shown" else None
-
-    # User choices
-
-    @Slot()
-    def _change(self) -> None:
-        factors = {name: spin.value() for name, spin in self.factors.items()}
-        self.controller.change_gpu(**factors, multiprocessors=self.multiprocessors.value())
 
     # Changes of the controller
 
@@ -309,11 +277,7 @@ class PredictionView(Scrolled):
     def _show_controls(self) -> None:
         choice = self.controller.gpu_choice
         self.gpus.setCurrentIndex(self.gpus.findData(choice.id))
-        for name, spin in self.factors.items():
-            with QSignalBlocker(spin):
-                spin.setValue(getattr(choice, name))
-        with QSignalBlocker(self.multiprocessors):
-            self.multiprocessors.setValue(choice.gpu.multiprocessors)
+        self.numbers.show_choice(choice)
         self.reset.setEnabled(choice.gpu != choice.own)
 
     def _show_state(self) -> None:

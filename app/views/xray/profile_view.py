@@ -11,12 +11,25 @@ from PySide6.QtCore import QUrl, Signal, Slot
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
-from app.base.numbers import count
+from app.base.numbers import count, number
 from app.base.theme import colours_of
 from app.views.boxes import in_column
 from app.views.explained import ExplainedBrowser
 from app.views.flow import FlowLayout
 from app.views.labels import named, sentence_label
+
+GAP = "padding-right:0.8em; white-space:nowrap"
+DIGITS = 12
+"""The most digits of a count that is no integer."""
+
+
+def _counted(value: float) -> str:
+    """A count of a profile; one that is no integer, such as an average, with its decimals."""
+    return count(value) if value == round(value) else number(value, DIGITS)
+
+
+def _is_equal(one: Mapping[str, Any]) -> bool:
+    return bool(one["profiled"] == one["simulated"])
 
 
 class ProfileView(QWidget):
@@ -74,37 +87,47 @@ class ProfileView(QWidget):
                 self.tr("The profile does not have this kernel.") if ready else self.tr("Reading the profile…")
             )
         notes = "".join(f"<p style='margin:0'>• {escape(note)}</p>" for note in found["notes"])
-        rows = self._rows(found["lines"], palette) + self._rows(found["totals"], palette)
-        heads = ("", self.tr("counter"), self.tr("simulated"), self.tr("profiled"), self.tr("why they differ"))
-        muted = colours_of(palette).muted.name()
-        head = "".join(
-            f"<td style='color:{muted}; padding-right:0.8em; white-space:nowrap'>{escape(text)}</td>" for text in heads
+        known = [one for one in found["lines"] if one["profiled"] is not None]
+        equal = [one for one in known if _is_equal(one)]
+        parts = (
+            (self.tr("Lines whose counts differ"), [one for one in known if not _is_equal(one)]),
+            (self.tr("In all"), found["totals"]),
+            (self.tr("Lines with equal counts"), equal),
+            (self.tr("Lines that the profile does not count"), [o for o in found["lines"] if o["profiled"] is None]),
         )
+        muted = colours_of(palette).muted.name()
+        heads = self.tr("counter"), self.tr("simulated"), self.tr("profiled")
+        head = "".join(f"<td style='color:{muted}; {GAP}'>{escape(text)}</td>" for text in ("", *heads))
+        rows = "".join(
+            f"<tr><td colspan='4'><b>{escape(name)}</b></td></tr>{self._rows(some, palette)}"
+            for name, some in parts
+            if some
+        )
+        if known:
+            said = self.tr("{equal} of {all} counts of lines are equal.")
+            notes += f"<p style='margin:0'>{said.format(equal=count(len(equal)), all=count(len(known)))}</p>"
         return f"{notes}<table cellpadding='1'><tr>{head}</tr>{rows}</table>"
 
     def _rows(self, all_counts: Sequence[Mapping[str, Any]], palette: QPalette) -> str:
         colours, rows = colours_of(palette), ""
         for one in all_counts:
-            where = escape(self.tr("in all"))
+            where = ""
             if one["line"]:
                 name = f"{one['file'].rsplit('/', 1)[-1]}:{one['line']}"
                 where = f"<a href='#{len(self._places)}'>{escape(name)}</a>"
                 self._places.append((one["file"], one["line"]))
             profiled, sign, colour = "–", "", colours.muted
             if one["profiled"] is not None:
-                equal = one["profiled"] == one["simulated"]
-                role = colours.ok if equal else colours.warn
-                profiled, sign, colour = count(round(one["profiled"])), role.symbol, role.colour
+                role = colours.ok if _is_equal(one) else colours.warn
+                profiled, sign, colour = _counted(one["profiled"]), role.symbol, role.colour
             mark = f"<span style='color:{colour.name()}'>{escape(sign)}</span>"
-            cells = [
-                f"<td style='padding-right:0.8em; white-space:nowrap'>{text}</td>"
-                for text in (where, escape(one["counter"]))
-            ]
-            numbers = count(one["simulated"]), f"{profiled} {mark}"
-            cells += [
-                f"<td align='right' style='padding-right:0.8em; white-space:nowrap'>{text}</td>" for text in numbers
-            ]
-            rows += f"<tr>{''.join(cells)}<td>{escape(one['why'])}</td></tr>"
+            cells = f"<td style='{GAP}'>{where}</td><td style='{GAP}'>{escape(one['counter'])}</td>"
+            for text in (count(one["simulated"]), f"{profiled} {mark}"):
+                cells += f"<td align='right' style='{GAP}'>{text}</td>"
+            rows += f"<tr>{cells}</tr>"
+            if one["why"]:
+                muted = colours.muted.name()
+                rows += f"<tr><td></td><td colspan='3' style='color:{muted}'>{escape(one['why'])}</td></tr>"
         return rows
 
     @Slot(QUrl)

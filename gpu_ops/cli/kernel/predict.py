@@ -58,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--l2-bandwidth", type=_factor, default=1.0, metavar="FACTOR", help="of its L2's bandwidth")
     group.add_argument("--clock", type=_factor, default=1.0, metavar="FACTOR", help="of its clock")
     group.add_argument("--multiprocessors", type=_number, metavar="N", help="how many it has, 1 to 1000")
+    group.add_argument("--shared-kib", type=_number, metavar="KIB", help="shared memory of a multiprocessor, 1 to 1000")
     add_limits(parser, "the simulation")
     parser.add_argument("--json", metavar="FILE", help="write the predictions here; - for standard output")
 
@@ -78,7 +79,8 @@ def _number(text: str) -> int:
 
 def run(args: argparse.Namespace) -> int:
     """Predict the time of each named variant."""
-    gpu = what_if(find_gpu(args.gpu), args.bandwidth, args.l2_bandwidth, args.multiprocessors, args.clock)
+    shared = args.shared_kib << 10 if args.shared_kib else None
+    gpu = what_if(find_gpu(args.gpu), args.bandwidth, args.l2_bandwidth, args.multiprocessors, args.clock, shared)
     input = read_input(args)
     filter = FILTERS.find(args.filter, input.kind)
     check_type(filter, input)
@@ -157,6 +159,9 @@ def signed(value: float) -> str:
 
 def _gpu_text(gpu: Gpu) -> str:
     source = "roofs measured" if gpu.measured else "roofs by its data sheet, not measured"
+    if gpu != GPUS[gpu.id]:
+        each = f"{gpu.shared_bytes >> 10} KiB of shared memory each"
+        source = f"L2 {gpu.l2 / 1e12:.3g} TB/s, {gpu.clock / 1e9:.3g} GHz, {each}; changed by the flags"
     return f"{gpu.model}: {gpu.copy / 1e12:.3g} TB/s, {gpu.multiprocessors} multiprocessors; {source}"
 
 
@@ -198,6 +203,7 @@ def prediction_json(
             "copy_bytes_s": gpu.copy,
             "read_bytes_s": gpu.read,
             "l2_bytes_s": gpu.l2,
+            "shared_bytes": gpu.shared_bytes,
         },
         "variants": [
             {

@@ -45,7 +45,7 @@ def _profiled(one: Compared, reasons: list[str]) -> str:
     if one.why and one.why not in reasons:
         reasons.append(one.why)
     mark = _marks(len(reasons))[reasons.index(one.why)] if one.why else " "
-    return f"{one.profiled:,.0f} {sign.strip() or ' '}{mark}"
+    return f"{one.profiled:,.12g} {sign.strip() or ' '}{mark}"
 
 
 def _marks(count: int) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gpu_ops.devices.occupancy import occupancy
+from gpu_ops.devices.occupancy import occupancy, shared_taken
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options, WaitingBlocks
 from gpu_ops.errors import ParamError
@@ -94,7 +94,8 @@ class _Job:
             return LaunchCounts(step.name, moved=_moved(step))
         threads, own = math.prod(step.block), step.kernel.resources
         shared = own.get("shared_bytes", 0) + step.shared_bytes
-        held = occupancy(self.gpu.architecture, threads, own.get("registers", 0), shared, own.get("barriers", 1))
+        architecture, registers, barriers = self.gpu.architecture, own.get("registers", 0), own.get("barriers", 1)
+        held, fitting = (occupancy(architecture, threads, registers, n, barriers) for n in (shared, 0))
         counts = session.execute(Plan((step,), plan.outputs)).counters if partial.batches is not None else {}
         blocks = math.prod(step.grid)
         arrays = sum(getattr(arg, "nbytes", 0) for arg in step.args if not isinstance(arg, np.generic))
@@ -109,6 +110,8 @@ class _Job:
             counts=counts,
             values=values,
             waits=bool(step.kernel.loaded.code.spin_blocks),
+            fitting=max(fitting.blocks, 1),
+            shared=shared_taken(architecture, shared),
         )
 
 

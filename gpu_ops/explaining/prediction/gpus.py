@@ -7,6 +7,7 @@ from difflib import get_close_matches
 
 from gpu_ops.devices.data_sheets import PEAKS
 from gpu_ops.devices.limits import limits_of
+from gpu_ops.devices.occupancy import shared_of
 from gpu_ops.errors import ParamError
 from gpu_ops.plan import Limits
 
@@ -23,7 +24,8 @@ READ = 1.06
 class Gpu:
     """A GPU. `clock` is in Hz; `copy`, `read` and `l2` are bytes per second of device memory and of the L2 cache. They
     are `measured`, or follow from the data sheet. `launch` are the seconds from one empty kernel to the next; `bus` is
-    for copies between host and device."""
+    for copies between host and device. `shared` are the bytes of shared memory of a multiprocessor, 0 for those of its
+    architecture."""
 
     id: str
     model: str
@@ -38,6 +40,12 @@ class Gpu:
     measured: bool = False
     launch: float = 1.4e-6
     bus: float = BUS[5]
+    shared: int = 0
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of shared memory of a multiprocessor."""
+        return self.shared or shared_of(self.architecture)
 
     @property
     def limits(self) -> Limits:
@@ -112,11 +120,17 @@ def find_gpu(name: str) -> Gpu:
 
 
 def what_if(
-    gpu: Gpu, bandwidth: float = 1.0, l2: float = 1.0, multiprocessors: int | None = None, clock: float = 1.0
+    gpu: Gpu,
+    bandwidth: float = 1.0,
+    l2: float = 1.0,
+    multiprocessors: int | None = None,
+    clock: float = 1.0,
+    shared: int | None = None,
 ) -> Gpu:
-    """The GPU with other numbers: factors of the bandwidths of memory and of L2 and of the clock, and a number of
-    multiprocessors. With all of them its own, it is the GPU itself."""
-    if (bandwidth, l2, clock, multiprocessors or gpu.multiprocessors) == (1, 1, 1, gpu.multiprocessors):
+    """The GPU with other numbers: factors of the bandwidths of memory and of L2 and of the clock, a number of
+    multiprocessors, and the bytes of `shared` memory of each. With all of them its own, it is the GPU itself."""
+    own = gpu.multiprocessors, gpu.shared_bytes
+    if (bandwidth, l2, clock, multiprocessors or own[0], shared or own[1]) == (1, 1, 1, *own):
         return gpu
     return replace(
         gpu,
@@ -126,4 +140,5 @@ def what_if(
         clock=gpu.clock * clock,
         multiprocessors=multiprocessors or gpu.multiprocessors,
         measured=False,
+        shared=shared if shared and shared != own[1] else gpu.shared,
     )

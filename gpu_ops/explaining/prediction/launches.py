@@ -14,7 +14,8 @@ some that an earlier launch computes, of which not all blocks were simulated."""
 @dataclass(frozen=True)
 class LaunchCounts:
     """One launch, or another step of a plan (`moved` bytes, and no blocks). `resident` are the blocks that fit on a
-    multiprocessor, `arrays` the bytes of all arrays that it is given, `spilled` the bytes of registers that a thread
+    multiprocessor, `fitting` those that would fit with more shared memory, of which each takes `shared` bytes (0 where
+    not known), `arrays` the bytes of all arrays that it is given, `spilled` the bytes of registers that a thread
     keeps in local memory. `counts` are those of the simulated GPU with what the time of a launch depends on. An `early`
     launch begins before the one before it has ended. `values` may decide what it does (see `Values`); the blocks of one
     that `waits` wait for one another."""
@@ -30,6 +31,8 @@ class LaunchCounts:
     counts: Mapping[str, int] = field(default_factory=dict)
     values: Values = ""
     waits: bool = False
+    fitting: int = 0
+    shared: int = 0
 
     @property
     def warps(self) -> int:

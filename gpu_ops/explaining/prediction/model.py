@@ -110,14 +110,14 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
     computed: dict[str, float] = {}
     terms: dict[Limit, float] = dict.fromkeys(LIMITS, 0.0)
     shares = dict(terms)
-    for number, launch in enumerate(launches):
+    for number, launch in enumerate(_with_shared(launch, gpu) for launch in launches):
         start = gpu.launch * (fit.early if launch.early else fit.next) if number else fit.first
         if not launch.blocks:
             start = gpu.launch * fit.step
             own: dict[Limit, float] = {"memory": launch.moved / gpu.copy, "launches": 0.0}
         else:
             own = _terms(launch, gpu, fit)
-        unknown = unknown or _unknown(launch)
+        unknown = unknown or _unknown(launch, gpu)
         seconds = start + _together(own, fit.overlap)
         total += seconds
         if launch.values == "computed":
@@ -130,6 +130,13 @@ def predict(launches: Sequence[LaunchCounts], gpu: Gpu, fit: Fit = FIT) -> Predi
         unknown = unknown or _by_values(computed, "")
     found = Prediction(gpu, total, terms, unknown, shares)
     return found if unknown else replace(found, notes=tuple(_notes(launches, found, computed)))
+
+
+def _with_shared(launch: LaunchCounts, gpu: Gpu) -> LaunchCounts:
+    """The launch with the blocks that fit on a multiprocessor with another shared memory than its architecture's."""
+    if not gpu.shared or not launch.shared:
+        return launch
+    return replace(launch, resident=max(min(launch.fitting, gpu.shared // launch.shared), 1))
 
 
 def _by_values(kernels: Iterable[str], rest: str) -> str:
@@ -153,7 +160,7 @@ def _notes(launches: Sequence[LaunchCounts], found: Prediction, computed: Mappin
         yield "waiting for results decides, of which other warps hide a part that is not counted"
 
 
-def _unknown(launch: LaunchCounts) -> str:
+def _unknown(launch: LaunchCounts, gpu: Gpu) -> str:
     """Why the time of a launch is not known, or ""."""
     threads = launch.blocks * launch.threads
     met = launch.of("atomic_collisions")
@@ -165,6 +172,8 @@ def _unknown(launch: LaunchCounts) -> str:
         )
     if launch.of("texture_requests"):
         return f"{launch.kernel} reads a texture, whose accesses to L2 and to memory are not counted"
+    if gpu.shared and launch.shared > gpu.shared:
+        return f"a block of {launch.kernel} takes {launch.shared:,} bytes of shared memory, more than there are"
     if launch.spilled:
         return f"{launch.kernel} spills {launch.spilled} bytes of registers, whose traffic is not counted"
     return ""

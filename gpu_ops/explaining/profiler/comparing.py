@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import ParamError, counted, plain
-from gpu_ops.explaining.profiler.reading import (
+from gpu_ops.explaining.profiler.launches import (
     IDEAL,
     IDEAL_WAVEFRONTS,
     SECTORS,
     WAVEFRONTS,
     Place,
     ProfiledLaunch,
-    read_profile,
 )
+from gpu_ops.explaining.profiler.reading import read_profile
 from gpu_ops.explaining.xray import KernelXRay, XRay
 
 _KINDS = ("load", "store", "atomic")
@@ -32,6 +32,8 @@ COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 MOVED = "the whole kernel has the same number: the machine code has it at another line"
 AGAIN = "an atomic operation that the GPU tries again until it is first counts each time"
 OTHER = "not explained by addresses: lanes may stay diverged longer on the GPU, or another compiler made its code"
+NAMED = 5
+"""The most kernels that an error names."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +74,21 @@ def compare_with_profile(x: XRay, path: str | Path) -> list[KernelProfile]:
         launches[one.kernel.split("(")[0]].append(one)
     found = [_kernel(k, launches[k.name], x, Path(path).name) for k in x.kernels if k.name in launches]
     if not found:
-        theirs, ours = ", ".join(map(plain, launches)), ", ".join(k.name for k in x.kernels)
+        theirs, ours = _some(list(launches)), _some([k.name for k in x.kernels])
         raise ParamError(
             f"{plain(Path(path).name)} is of {theirs}, the X-ray of {ours}; choose the variant of the profile."
         )
     return found
 
 
-def _kernel(kernel: KernelXRay, launches: Sequence[ProfiledLaunch], x: XRay, name: str) -> KernelProfile:
+def _some(names: Sequence[str]) -> str:
+    """The first of these names, and how many others there are."""
+    shown = ", ".join(map(plain, names[:NAMED]))
+    return f"{shown} and {counted(len(names) - NAMED, 'other')}" if len(names) > NAMED else shown
+
+
+def _kernel(kernel: KernelXRay, all_launches: Sequence[ProfiledLaunch], x: XRay, name: str) -> KernelProfile:
+    launches = _once(kernel, all_launches)
     notes = _notes(kernel, launches, x, name)
     totals = _added([one.totals for one in launches])
     files = [f.file for f in kernel.files]
@@ -104,7 +113,16 @@ def _kernel(kernel: KernelXRay, launches: Sequence[ProfiledLaunch], x: XRay, nam
                 lines.append(one)
     if not theirs:
         notes.append("The profile has totals, but no lines.")
+    if (times := len(all_launches) // len(launches)) > 1:
+        notes.append(f"The profile has the same counts {times} times; those of once are compared.")
     return KernelProfile(kernel.name, name, tuple(notes), whole, tuple(lines))
+
+
+def _once(kernel: KernelXRay, launches: Sequence[ProfiledLaunch]) -> Sequence[ProfiledLaunch]:
+    """The launches of a profile, or those of once where it has the same ones several times, as of a program that
+    repeats its work."""
+    turns = [launches[at : at + kernel.launches] for at in range(0, len(launches), kernel.launches)]
+    return turns[0] if all(turn == turns[0] for turn in turns) else launches
 
 
 def _compared(

@@ -1,72 +1,47 @@
-"""Reads a report of Nsight Compute: a .ncu-rep through NVIDIA's module ncu_report, or what `ncu --csv` prints.
-
-The counters are those that follow from addresses. Their names are those of `ncu --query-metrics` (2025.3), and in the
-tables of a page "source" those of the columns.
-"""
+"""Reads a report of Nsight Compute: a .ncu-rep through NVIDIA's module ncu_report, or what `ncu --csv` prints."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import ReportError, plain
+from gpu_ops.explaining.profiler.launches import METRICS, Place, ProfiledLaunch
+from gpu_ops.explaining.profiler.tables import LINES, read_table
 from gpu_ops.io.regular import require_regular
 from gpu_ops.version import install, upgrade
 
 SUFFIXES = (".ncu-rep", ".csv")
 LARGEST = 256 << 20
 """The most bytes of a report that is read."""
-SECTORS, IDEAL = "memory_l2_theoretical_sectors_global", "memory_l2_theoretical_sectors_global_ideal"
-WAVEFRONTS, IDEAL_WAVEFRONTS = "memory_l1_wavefronts_shared", "memory_l1_wavefronts_shared_ideal"
-METRICS: Mapping[str, str] = {
-    SECTORS: "L2 Theoretical Sectors Global",
-    IDEAL: "L2 Theoretical Sectors Global Ideal",
-    WAVEFRONTS: "L1 Wavefronts Shared",
-    IDEAL_WAVEFRONTS: "L1 Wavefronts Shared Ideal",
-    "inst_executed": "Instructions Executed",
-}
-"""The metrics that are read, and their columns on the page "source"."""
-_LINES = "ncu --import REPORT --csv --page source --print-source cuda,sass"
-Place = tuple[str, int]
-
-
-@dataclass(frozen=True)
-class ProfiledLaunch:
-    """A launch as Nsight Compute saw it. `lines` has metrics by file and line, empty if the report has none, and NaN
-    where one of a line is not a number; a total that was not collected, or is not a number, is missing. `architecture`
-    is such as sm_90, "" if unknown, and so are the other texts; `grid` and `block` are () if unknown."""
-
-    kernel: str
-    card: str = ""
-    architecture: str = ""
-    grid: tuple[int, ...] = ()
-    block: tuple[int, ...] = ()
-    totals: Mapping[str, float] = field(default_factory=dict)
-    lines: Mapping[Place, Mapping[str, float]] = field(default_factory=dict)
 
 
 def read_profile(path: str | Path) -> list[ProfiledLaunch]:
     """The launches of a report. Raises ReportError where it is none, or where the module that reads it is missing,
     InputError for a name without a file."""
     file = Path(path)
-    if file.suffix not in SUFFIXES:
+    suffix = file.suffix.lower()
+    if suffix not in SUFFIXES:
         endings = " or ".join(SUFFIXES)
         raise ReportError(f"{plain(file)} is no report of Nsight Compute; its name must end in {endings}.")
     require_regular(file, "a profile")
     size = file.stat().st_size
     if size > LARGEST:
         raise ReportError(f"{plain(file)} is larger than {LARGEST >> 20} MiB; profile fewer launches (ncu -c 1).")
-    launches = list(_of_report(file) if file.suffix == ".ncu-rep" else _of_table(file))
+    launches = _read(file, file.stat().st_mtime_ns, size)
     if not launches:
-        raise ReportError(f"{plain(file)} has no kernel; {_LINES} prints one that can be read.")
+        raise ReportError(f"{plain(file)} has no kernel; {LINES} prints one that can be read.")
     return launches
+
+
+@lru_cache(1)
+def _read(file: Path, changed: int, size: int) -> list[ProfiledLaunch]:
+    """The launches of a file as it is since it `changed`. An edited kernel is compared at each pause in typing."""
+    return list(_of_report(file) if file.suffix.lower() == ".ncu-rep" else read_table(file))
 
 
 # A .ncu-rep
@@ -78,7 +53,7 @@ def _of_report(file: Path) -> Iterator[ProfiledLaunch]:
     except ImportError:
         raise ReportError(
             f"Reading {plain(file.name)} needs NVIDIA's module ncu_report: {install('ncu')}; "
-            f"or read the output of {_LINES}."
+            f"or read the output of {LINES}."
         ) from None
     try:
         context = ncu_report.load_report(str(file))
@@ -128,61 +103,3 @@ def _of_action(action: Any) -> ProfiledLaunch:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)
-
-
-# Tables
-
-
-def _of_table(file: Path) -> list[ProfiledLaunch]:
-    text = file.read_text(encoding="utf-8", errors="replace")
-    rows = [row for row in csv.reader(io.StringIO(text[text.find('"') :] if '"' in text else "")) if row]
-    if rows and "Kernel Name" in rows[0] and len(rows[0]) > len(METRICS):
-        return [_of_raw(dict(zip(rows[0], row, strict=False))) for row in rows[2:]]  # the second row has units
-    if any(row[:2] == ["Line No", "Source"] and "Address" in row for row in rows):
-        return _of_lines(rows)
-    raise ReportError(
-        f"{plain(file)} is no table with a line of source or a launch in each row; print one by {_LINES}, or by "
-        "--page raw."
-    )
-
-
-def _of_raw(row: Mapping[str, str]) -> ProfiledLaunch:
-    """A row of a page "raw": totals alone."""
-    extents = {what: tuple(map(int, re.findall(r"\d+", row.get(f"{what} Size", "")))) for what in ("Grid", "Block")}
-    architecture = f"sm_{row['CC'].replace('.', '')}" if row.get("CC") else ""
-    totals = {name: number for name in METRICS if (number := _number(row.get(name, ""))) is not None}
-    card = row.get("device__attribute_display_name", "")
-    return ProfiledLaunch(row["Kernel Name"], card, architecture, extents["Grid"], extents["Block"], totals)
-
-
-def _of_lines(rows: Sequence[Sequence[str]]) -> list[ProfiledLaunch]:
-    """A page "source" with the lines of each file, and below each its instructions, which have no number."""
-    found: dict[str, dict[Place, dict[str, float]]] = defaultdict(dict)
-    file, kernel, columns = "", "", {}
-    for row in rows:
-        if len(row) == 2:
-            file, kernel = (row[1], kernel) if row[0].startswith("File") else (file, row[1])
-        elif row[0] == "Line No":
-            columns = {name: row.index(column) for name, column in METRICS.items() if column in row}
-        elif row[0].isdigit():
-            cells = {n: row[place] for n, place in columns.items() if place < len(row) and row[place] not in ("", "-")}
-            numbers = {n: math.nan if (number := _number(cell)) is None else number for n, cell in cells.items()}
-            found[kernel][file, int(row[0])] = numbers
-    return [ProfiledLaunch(kernel, totals=_summed(lines), lines=lines) for kernel, lines in found.items()]
-
-
-def _summed(lines: Mapping[Place, Mapping[str, float]]) -> dict[str, float]:
-    total: dict[str, float] = defaultdict(float)
-    for metrics in lines.values():
-        for name, value in metrics.items():
-            total[name] += value
-    return {name: value for name, value in total.items() if math.isfinite(value)}
-
-
-def _number(text: str) -> float | None:
-    """A number of a table; None for "nan", "n/a" and other words."""
-    try:
-        value = float(text.replace(",", ""))
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
