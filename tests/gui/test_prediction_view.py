@@ -191,12 +191,12 @@ def test_sliders_move_the_times_and_stop_at_the_gpu_as_it_is(qtbot, window, engi
         assert number.spin.value() < before and view.controller.gpu != H100, name
         QTest.keyClick(number.slider, Qt.Key.Key_Right)
         assert number.spin.value() == before and texts(view.variants[0]) == own, name
-    view.numbers.spins["shared_kib"].setValue(64)
+    view.numbers.spins["kib_of_shared"].setValue(64)
     less = what_if(H100, shared=64 << 10)
     assert view.controller.gpu == less and "132 multiprocessors with 64 KiB of shared memory each" in view.what.text()
     assert texts(view.variants[0])["predicted"] == interval(held, less) != own["predicted"]
     assert predict([held], less) == predict([replace(held, resident=2)], less)
-    view.numbers.spins["shared_kib"].setValue(16)
+    view.numbers.spins["kib_of_shared"].setValue(16)
     assert texts(view.variants[0])["predicted"] == "unknown"
     assert "a block of k takes 32,768 bytes of shared memory, more than there are" in view.sentences.text()
     assert len(asked(engine)) == 1
@@ -435,7 +435,7 @@ def test_undo_and_redo_restore_the_gpu_and_its_numbers(qtbot, window, engine) ->
     view.numbers.spins["clock"].setValue(1.5)
     view.numbers.spins["clock"].setValue(2.0)
     view.numbers.spins["multiprocessors"].setValue(66)
-    view.numbers.spins["shared_kib"].setValue(100)
+    view.numbers.spins["kib_of_shared"].setValue(100)
     assert view.controller.gpu == what_if(H100, clock=2.0, multiprocessors=66, shared=100 << 10)
     session.undo()
     assert view.controller.gpu == what_if(H100, clock=2.0, multiprocessors=66)

@@ -31,7 +31,7 @@ PUBLIC = (
     *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.report.changes"),
     *("gpu_ops.explaining.rungs", "gpu_ops.explaining.page", "gpu_ops.own_kernels"),
     *("gpu_ops.devices.kernel_source", "gpu_ops.explaining.spans", "gpu_ops.explaining.transfers"),
-    "gpu_ops.explaining.prediction.break_even",
+    *("gpu_ops.explaining.prediction.break_even", "gpu_ops.version"),
     *("gpu_ops.explaining.prediction.gpus", "gpu_ops.explaining.prediction.model"),
     *("gpu_ops.explaining.prediction.sentences", "gpu_ops.explaining.prediction.waterfall"),
     *("gpu_ops.explaining.traffic.content", "gpu_ops.explaining.traffic.warp_content"),

@@ -26,7 +26,7 @@ class GpuChoice:
     l2: float = 1.0
     clock: float = 1.0
     multiprocessors: int = 0
-    shared_kib: int = 0
+    kib_of_shared: int = 0
 
     @property
     def own(self) -> Gpu:
@@ -36,14 +36,14 @@ class GpuChoice:
     @property
     def gpu(self) -> Gpu:
         """The GPU with these numbers."""
-        shared = self.shared_kib << 10
+        shared = self.kib_of_shared << 10
         return what_if(self.own, self.bandwidth, self.l2, self.multiprocessors or None, self.clock, shared or None)
 
     @property
     def numbers(self) -> Mapping[str, float]:
         """All numbers that can be changed, by their names; its own where they are not."""
         gpu = self.gpu
-        counts = {"multiprocessors": gpu.multiprocessors, "shared_kib": gpu.shared_bytes >> 10}
+        counts = {"multiprocessors": gpu.multiprocessors, "kib_of_shared": gpu.shared_bytes >> 10}
         return {"bandwidth": self.bandwidth, "l2": self.l2, "clock": self.clock, **counts}
 
     def with_numbers(self, numbers: Mapping[str, Any]) -> GpuChoice:
@@ -62,6 +62,6 @@ def read_gpu_choice(fields: Fields) -> GpuChoice:
     numbers: dict[str, Any] = {
         name: min(max(fields.number(name), LEAST), MOST) for name in ("bandwidth", "l2", "clock") if fields.has(name)
     }
-    for name, most in (("multiprocessors", MOST_MULTIPROCESSORS), ("shared_kib", MOST_KIB)):
+    for name, most in (("multiprocessors", MOST_MULTIPROCESSORS), ("kib_of_shared", MOST_KIB)):
         numbers[name] = min(fields.count(name, 0), most)
     return GpuChoice(fields.one_of("id", tuple(GPUS), GpuChoice().id), **numbers)

@@ -70,7 +70,7 @@ class GpuNumbers(QWidget):
             "bandwidth": GpuNumber(self.tr("Memory"), self._factor("bandwidth", memory), factor, self),
             "l2": GpuNumber(self.tr("L2"), self._factor("l2", l2), factor, self),
             "clock": GpuNumber(self.tr("Clock"), self._factor("clock", clock), factor, self),
-            "shared_kib": self._count("shared_kib", self.tr("Shared"), shared, MOST_KIB, kib),
+            "kib_of_shared": self._count("kib_of_shared", self.tr("Shared"), shared, MOST_KIB, kib),
             "multiprocessors": self._count("multiprocessors", self.tr("Multiprocessors"), many, MOST_MULTIPROCESSORS),
         }
         for number in self.numbers.values():
