@@ -39,9 +39,9 @@ def prepared(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
-def item_of(place: int, folder: Path, array: Any) -> Item:
-    save(folder / f"{place}.npy", array)
-    return Item(place, folder / f"{place}.npy", folder / "out", f"{place}")
+def item_of(place: int, folder: Path, array: Any, suffix: str = ".npy") -> Item:
+    save(folder / f"{place}{suffix}", array)
+    return Item(place, folder / f"{place}{suffix}", folder / "out", f"{place}")
 
 
 def test_one_file_after_the_other_has_the_same_memory(tmp_path: Path, prepared: list[int]) -> None:
@@ -60,7 +60,7 @@ def test_one_file_after_the_other_has_the_same_memory(tmp_path: Path, prepared: 
 def test_frames_of_a_stack_do_not_fill_memory(tmp_path: Path, prepared: list[int]) -> None:
     (tmp_path / "out").mkdir()
     frame = np.random.default_rng(1).integers(0, 255, (int(LARGE**0.5) + 1,) * 2, np.uint8)
-    item = item_of(0, tmp_path, np.stack([frame] * 5))
+    item = item_of(0, tmp_path, np.stack([frame] * 5), ".tif")
     row = Work(replace(SPEC, frames="all"), "").one(item).row
     assert row["frames"] == 5 and len(prepared) <= 1
     written = np.load(tmp_path / "out" / "0.npy")
