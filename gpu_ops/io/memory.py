@@ -147,6 +147,7 @@ class ReusedMemory:
             yield allocate
         finally:
             self._keep(lent)
+            lent.clear()  # `allocate` would keep what is not kept here
 
     def _take(self, nbytes: int) -> tuple[Array, int | None]:
         """Memory of at least so many bytes, and of not many more."""
