@@ -1,4 +1,4 @@
-"""The version of Kernelscope, what installed it, and the commands that install or remove other packages."""
+"""The version of Kernelscope, what installed it, and the commands that install or remove packages where it is."""
 
 from __future__ import annotations
 
