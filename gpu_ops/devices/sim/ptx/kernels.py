@@ -16,7 +16,7 @@ from gpu_ops.devices.sim.block_run.statements import StatementEmitter, cut_at_li
 from gpu_ops.devices.sim.ptx.emit import Code, Emitter
 from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
 from gpu_ops.devices.sim.ptx.inline import Flat, flatten, function_addresses
-from gpu_ops.devices.sim.ptx.loops import barriers_around
+from gpu_ops.devices.sim.ptx.loops import barriers_around, in_running_order
 from gpu_ops.devices.sim.ptx.program import Mem, Operand, Place, Program, Sym, Variable, Vec, size_of
 from gpu_ops.devices.sim.ptx.reach import Reach, reached
 from gpu_ops.devices.sim.ptx.reader import parse
@@ -74,7 +74,7 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None, by_lin
             _PROGRAMS.popitem(last=False)
     program = _PROGRAMS[compiled.key]
     flat = flatten(program, entry.symbol)
-    blocks, emitter = blocks_of(flat), Emitter
+    blocks, emitter = in_running_order(blocks_of(flat)), Emitter
     if by_line:
         blocks, emitter = cut_at_lines(blocks, compiled.source), StatementEmitter
     params, param_bytes = _layout(list(flat.params), 0)
