@@ -102,10 +102,10 @@ def barriers_around(blocks: list[Block], encloses: Callable[[Place, Place], bool
     if not barriers or not branches:
         return {}
     found: dict[int, list[tuple[int, bool]]] = {}
-    meetings = _meetings(blocks)
+    meeting = meetings(blocks)
     for branch in branches:
         advance(0, 1)
-        meets = meetings[branch.number]
+        meets = meeting[branch.number]
         true, false = (_ahead(blocks, target, meets) & barriers for target in branch.targets)
         at_end = meets is None or (blocks[meets].end == "exit" and not blocks[meets].lines)
         for barrier in sorted(true ^ false):
@@ -114,7 +114,7 @@ def barriers_around(blocks: list[Block], encloses: Callable[[Place, Place], bool
     return found
 
 
-def _meetings(blocks: list[Block]) -> list[int | None]:
+def meetings(blocks: list[Block]) -> list[int | None]:
     """For each block the first one that all ways from it pass; None for the end of the kernel."""
     count = len(blocks)  # in reverse, behind a last one where all ways end
     after = [[], *([count - t for t in blocks[n].targets] or [0] for n in reversed(range(count)))]
@@ -126,6 +126,11 @@ def _meetings(blocks: list[Block]) -> list[int | None]:
         nearest = max(later, key=lambda bit: passed[bit].bit_count(), default=None)
         found.append(None if nearest is None else count - nearest)
     return found
+
+
+def between(blocks: list[Block], branch: Block, meets: int | None) -> set[int]:
+    """The blocks that some ways from a branch pass before the block where all meet."""
+    return set().union(*(_ahead(blocks, target, meets) for target in branch.targets))
 
 
 def _ahead(blocks: list[Block], start: int, stop: int | None) -> set[int]:
