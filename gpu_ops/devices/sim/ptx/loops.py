@@ -195,7 +195,7 @@ def _jumps_back(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
     """The jumps to a block that the way to them has passed, as (source, target)."""
     seen, on_way = set[int](), set[int]()
     for start in range(len(blocks)):
-        waiting = [] if start in seen else [(start, iter(blocks[start].targets))]
+        waiting = [] if start in seen else [(start, iter(sorted(blocks[start].targets)))]
         seen.add(start)
         on_way.add(start)
         while waiting:
@@ -209,7 +209,7 @@ def _jumps_back(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
             elif target not in seen:
                 seen.add(target)
                 on_way.add(target)
-                waiting.append((target, iter(blocks[target].targets)))
+                waiting.append((target, iter(sorted(blocks[target].targets))))
         on_way.discard(start)
 
 
