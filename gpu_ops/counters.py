@@ -36,6 +36,11 @@ class Counter:
     over: tuple[str, ...] = ()
     scale: int = 1
 
+    def is_unknown(self, counts: Mapping[str, int]) -> bool:
+        """Whether its value at a source line depends on which thread comes first, so that no number is known."""
+        kinds = ("global", "shared", "atomic")
+        return bool(counts.get("unsettled_requests")) and any(p.startswith(kinds) for p in self.parts or (self.id,))
+
     def value(self, counts: Mapping[str, int]) -> float:
         """Its value, computed from counts by id; 0 where nothing was counted."""
         total = self.scale * sum(counts.get(part, 0) for part in self.parts or (self.id,))
@@ -119,6 +124,9 @@ CATALOGUE = (
     Counter("collisions_per_atomic", "share of atomic operations that collide", "operation",
             "Atomic collisions over atomic operations: 0 where no two lanes of a warp meet at one address.", "ratio",
             parts=("atomic_collisions",), over=("atomics",)),
+    Counter("unsettled_requests", "requests that depend on which thread comes first", "request",
+            "Requests whose number or addresses follow from the results of atomic operations: a GPU may make others.",
+            column="turn"),
     Counter("shared_load_requests", "shared load requests", "request",
             "Loads of shared memory, counted once per warp."),
     Counter("shared_load_threads", "shared loads of threads", "access",

@@ -245,9 +245,9 @@ def _columns_of(counts: Sequence[Counts]) -> list[Counter]:
 
 
 def _cell(counter: Counter, counts: Counts) -> str:
-    """The text of a cell; "" where nothing was counted."""
+    """The text of a cell; "" where nothing was counted, "?" where no number is known."""
     value = counter.value(counts)
-    return value_text(value, counter.hint) if value else ""
+    return "" if not value else "?" if counter.is_unknown(counts) else value_text(value, counter.hint)
 
 
 def _kernel(kernel: KernelXRay) -> str:

@@ -13,7 +13,13 @@ from gpu_ops.types import Filter, Variant
 
 SHOWN = (
     *("warp_instructions", "active_lanes", "divergent_branches", "sectors_per_load", "sectors_per_store"),
-    *("atomic_collisions", "wavefronts_per_request", "words_per_constant_request", "sectors_per_local_request"),
+    *(
+        "atomic_collisions",
+        "unsettled_requests",
+        "wavefronts_per_request",
+        "words_per_constant_request",
+        "sectors_per_local_request",
+    ),
 )
 """The columns of a page, which is narrower than a window."""
 HOT = 0.1
@@ -142,7 +148,7 @@ def _share(counts: Mapping[str, int], total: int) -> float:
 
 def _cell(column: Counter, counts: Mapping[str, int]) -> str:
     value = value_of(column.id, counts)
-    return number(value) if value else ""
+    return "" if not value else "?" if column.is_unknown(counts) else number(value)
 
 
 def _about(kernel: Mapping[str, Any], columns: Sequence[Counter]) -> str:

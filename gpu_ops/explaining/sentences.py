@@ -342,16 +342,14 @@ def _wasteful(kind: str) -> Callable[[Facts, str], str | None]:
 
 def _conflicting(f: Facts, unit: str) -> str | None:
     ratio = _ratio(f, "shared_wavefronts", "shared_ideal_wavefronts")
-    return (
-        f"Bank conflicts: shared memory takes {number(ratio)} times the wavefronts it needs." if ratio > 1.02 else None
-    )
+    text = f"Bank conflicts: shared memory takes {number(ratio)} times the wavefronts it needs."
+    return text if ratio > 1.02 else None
 
 
 def _spread(f: Facts, unit: str) -> str | None:
     ratio = _ratio(f, "constant_words", "constant_requests")
-    if ratio < 1.02:
-        return None
-    return f"A constant-cache request asks for {number(ratio)} words on average, which are served one after the other."
+    text = f"A constant-cache request asks for {number(ratio)} words on average, which are served one after the other."
+    return text if ratio >= 1.02 else None
 
 
 def _idle(f: Facts, unit: str) -> str | None:
@@ -360,30 +358,31 @@ def _idle(f: Facts, unit: str) -> str | None:
 
 
 def _colliding(f: Facts, unit: str) -> str | None:
-    if not f["atomic_collisions"]:
-        return None
-    share = f["atomic_collisions"] / f["atomics"]
-    return f"Atomic collisions: {share:.0%} of the atomic operations wait for another of their warp at one address."
+    share = f["atomic_collisions"] / (f["atomics"] or 1)
+    text = f"Atomic collisions: {share:.0%} of the atomic operations wait for another of their warp at one address."
+    return text if share else None
+
+
+def _by_turn(f: Facts, unit: str) -> str | None:
+    of = f"{number(f['unsettled_requests'])} requests per {unit} depend on which thread comes first"
+    return f"Unknown: {of}; a GPU may make more or fewer, or to others." if f["unsettled_requests"] else None
 
 
 def _spilling(f: Facts, unit: str) -> str | None:
-    if not f["spilled_bytes"]:
-        return None
     counted = f": {number(f['spill_sectors'])} sectors per {unit}" if f["spill_sectors"] else ""
-    return f"Register spills: {number(f['spilled_bytes'])} bytes per thread go to local memory{counted}."
+    text = f"Register spills: {number(f['spilled_bytes'])} bytes per thread go to local memory{counted}."
+    return text if f["spilled_bytes"] else None
 
 
 def _in_local(f: Facts, unit: str) -> str | None:
     sectors = f["local_sectors"]
-    if not sectors:
-        return None
-    return f"Per-thread arrays are in local memory, which is device memory: {number(sectors)} sectors per {unit}."
+    text = f"Per-thread arrays are in local memory, which is device memory: {number(sectors)} sectors per {unit}."
+    return text if sectors else None
 
 
 def _limited(f: Facts, unit: str) -> str | None:
-    if not f["occupancy"] or f["occupancy"] > 0.5:
-        return None
-    return f"Occupancy is {f['occupancy']:.0%}, limited by {f['limiter']}."
+    low = 0 < f["occupancy"] <= 0.5
+    return f"Occupancy is {f['occupancy']:.0%}, limited by {f['limiter']}." if low else None
 
 
 VARIANT_RULES = (
@@ -394,6 +393,7 @@ VARIANT_RULES = (
     VariantRule("constant words", ("constant_words", "constant_requests"), _spread),
     VariantRule("lanes", ("thread_instructions", "warp_instructions"), _idle),
     VariantRule("atomics", ("atomics", "atomic_collisions"), _colliding),
+    VariantRule("turns", ("unsettled_requests",), _by_turn),
     VariantRule("spills", ("spilled_bytes", "spill_sectors"), _spilling),
     VariantRule("local memory", ("local_sectors",), _in_local),
     VariantRule("occupancy", ("occupancy", "limiter"), _limited),

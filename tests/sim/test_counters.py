@@ -124,6 +124,26 @@ def test_wide_shared_accesses_take_a_pass_for_each_part(kernel: str, each: int) 
     assert (found["shared_wavefronts"], found["shared_ideal_wavefronts"]) == (2 * each, 2 * each)
 
 
+QUADS = {
+    "one address": (np.zeros(32, np.int64), 2),
+    "an address for each half": (np.arange(32) // 16 * 272, 2),
+    "an address for each lane of a half": (np.arange(32) % 16 * 16, 4),
+    "lanes in pairs": (np.arange(32) // 2 * 16, 2),
+    "the first half alone": (np.zeros(16, np.int64), 1),
+}
+"""Addresses of 128 bits and their wavefronts; the first three and the last are of matrix products on an H200."""
+
+
+@pytest.mark.parametrize("name", QUADS)
+def test_neighbouring_parts_of_a_warp_are_served_together(name: str) -> None:
+    addresses, wavefronts = QUADS[name]
+    mask = np.arange(32)[None] < len(addresses)
+    layout = BatchLayout((1, 1, 1), (32, 1, 1), 0, 1)
+    lanes = Lanes(layout, None if mask.all() else mask)
+    found = Requests(lanes, np.resize(addresses, 32)[None], 0, 16)
+    assert found.wavefronts() == (wavefronts, wavefronts)
+
+
 def test_one_word_for_all_is_a_broadcast() -> None:
     found = count("same_word", Y)
     assert (found["shared_load_requests"], found["shared_wavefronts"]) == (1, 2)  # a load and one lane's store
@@ -239,16 +259,21 @@ def _passes_by_hand(values: list[int], nbytes: int) -> int:
     return max(banks.values())
 
 
+def _served_together(lanes: dict[int, int]) -> bool:
+    """Whether in two parts of a warp, by lane, all lanes i and i ^ 1, or all i and i ^ 2, have one address."""
+    return any(all(lanes.get(lane ^ by, a) == a for lane, a in lanes.items()) for by in (1, 2))
+
+
 def _wavefronts_by_hand(addresses: list[int], mask: list[bool], nbytes: int) -> tuple[int, int]:
-    """Wavefronts of one warp, part by part, and the fewest for as many lanes; one address is a broadcast."""
-    lanes = [a for a, m in zip(addresses, mask, strict=True) if m]
-    width = 32 // max(1, nbytes // 4)
-    parts = [
-        [a for a, m in zip(addresses[n : n + width], mask[n : n + width], strict=True) if m]
-        for n in range(0, 32, width)
-    ]
-    passes = 1 if len(set(lanes)) == 1 else sum(_passes_by_hand(part, nbytes) for part in parts if part)
-    return passes, min(passes, -(-len(lanes) * nbytes // 128))
+    """Wavefronts of one warp, part by part, and the fewest for as many lanes."""
+    words, passes = max(1, nbytes // 4), 0
+    width = 32 // words
+    for first in range(0, 32, 2 * width):
+        pair = {lane: addresses[lane] for lane in range(first, min(first + 2 * width, 32)) if mask[lane]}
+        parts = [[a for lane, a in pair.items() if lane // width == n] for n in range(32 // width)]
+        served = [list(pair.values())] if words > 1 and _served_together(pair) else parts
+        passes += sum(_passes_by_hand(part, nbytes) for part in served if part)
+    return passes, min(passes, -(-sum(mask) * nbytes // 128))
 
 
 def _warps(addresses: Array, mask: Array) -> list[tuple[list[int], list[bool]]]:

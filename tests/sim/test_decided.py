@@ -1,10 +1,13 @@
-"""What the values that a kernel loads decide: addresses, loops, and which accesses it makes."""
+"""What the values that a kernel loads decide: addresses, loops, and which accesses it makes; and which accesses depend
+on the thread that comes first."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
-from gpu_ops.devices.sim.ptx.decided import decided
+from gpu_ops.devices.sim.ptx.decided import decided, unsettled
 from gpu_ops.devices.sim.ptx.flow import blocks_of
 from gpu_ops.devices.sim.ptx.inline import flatten
 from gpu_ops.devices.sim.ptx.reader import parse
@@ -38,10 +41,15 @@ LOOP = "$L: st.global.u32 [%rd5], %r2; add.s32 %r3, %r3, -1; setp.ne.s32 %p1, %r
 FROM_SHARED, FROM_OWN = "ld.shared.u32 %r3, [s+4]", "ld.local.u32 %r3, [own+4]"
 
 
+def text_of(lines: Iterable[str]) -> str:
+    """The PTX of a kernel."""
+    body = ";\n".join(("; ".join(lines)).split("; ")).replace(": ", ":\n")
+    return f"{HEAD}{body};\nret;\n}}\n"
+
+
 def found(*lines: str) -> tuple[set[str], set[str]]:
     """What decides the addresses and the branches of a kernel."""
-    text = ";\n".join(("; ".join(lines)).split("; ")).replace(": ", ":\n")
-    addresses, branches = decided(blocks_of(flatten(parse(f"{HEAD}{text};\nret;\n}}\n"), "k")))
+    addresses, branches = decided(blocks_of(flatten(parse(text_of(lines)), "k")))
     return set(addresses), set(branches)
 
 
@@ -94,3 +102,44 @@ TEST = "setp.eq.s32 %p1, %r3, 0"
 )
 def test_a_branch_matters_where_passes_or_accesses_depend_on_it(lines: tuple[str, ...], by: set[str]) -> None:
     assert found(*lines)[1] == by
+
+
+PLACE = "atom.global.add.u32 %r3, [%rd2], 1"
+"""The place of a thread among those that ask for one."""
+SWAP = "atom.global.cas.b32 %r3, [%rd5], %r4, %r2"
+LOAD_R5 = "ld.global.u32 %r5, [%rd4]"
+IF = "@%p1 bra $E; st.global.u32 [%rd5], %r2; $E: ld.global.u32 %r5, [%rd4]"
+
+
+@pytest.mark.parametrize(
+    ("lines", "accesses"),
+    [
+        ((PLACE, AT_R3), ["st.global.u32 [%rd7], %r2"]),
+        (("red.global.add.u32 [%rd2], 1", "mov.u32 %r3, %r1", AT_R3), []),
+        ((PLACE, STORE), []),
+        ((PLACE, "shfl.sync.idx.b32 %r3, %r3, 0, 31, -1", AT_R3), ["st.global.u32 [%rd7], %r2"]),
+        ((PLACE, "st.shared.u32 [s], %r3", FROM_SHARED, AT_R3), ["st.global.u32 [%rd7], %r2"]),
+        (("$L: mov.u32 %r4, %r3", SWAP, "setp.ne.s32 %p1, %r3, %r4", "@%p1 bra $L", LOAD_R5), [SWAP]),
+        ((SWAP, TEST, IF), ["st.global.u32 [%rd5], %r2"]),
+        ((PLACE, "setp.eq.s32 %p1, %r3, %r1", IF), []),
+        ((PLACE, "st.shared.u32 [s], %r3", FROM_SHARED, "setp.ne.s32 %p1, %r3, %r1", IF), []),
+        ((PLACE, "setp.lt.s32 %p1, %r3, %r1", IF), ["st.global.u32 [%rd5], %r2"]),
+        (
+            ("$L: ld.volatile.global.u32 %r3, [%rd4]", TEST, "@%p1 bra $L", STORE),
+            ["ld.volatile.global.u32 %r3, [%rd4]"],
+        ),
+        (("$L: ld.volatile.shared.u32 %r3, [s]", TEST, "@%p1 bra $L", STORE), []),
+        ((PLACE, "setp.lt.s32 %p1, %r3, %r1", "@%p1 bra $E", "add.s32 %r5, %r5, 1", "$E: mov.u32 %r3, %r5", AT_R3), [
+            "st.global.u32 [%rd7], %r2"
+        ]),
+    ],
+    ids=[
+        *("a place", "an answer that nobody reads", "a place that is stored", "a place for the warp"),
+        *("a place through shared memory", "another try", "only the first", "only the last", "only the last, for all"),
+        *("the first few", "waiting for another block", "within a block", "counted where a branch depends on a place"),
+    ],
+)  # fmt: skip
+def test_accesses_that_depend_on_which_thread_comes_first(lines: tuple[str, ...], accesses: list[str]) -> None:
+    text = text_of(lines)
+    rows = text.splitlines()
+    assert [rows[row - 1].rstrip(";") for row in sorted(unsettled(blocks_of(flatten(parse(text), "k"))))] == accesses

@@ -8,7 +8,7 @@ import pytest
 from gpu_ops import find_filter
 from gpu_ops.devices.sass import disassembler
 from gpu_ops.devices.sass.listing import Control, SassLine
-from gpu_ops.devices.sass.widths import access_pieces
+from gpu_ops.devices.sass.widths import access_pieces, retried
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.ptx.reader import parse
@@ -97,3 +97,16 @@ def test_a_kernel_whose_vectors_are_narrowed_is_counted_so() -> None:
         assert narrowed
     assert found[True]["shared_load_requests"] == found[False]["shared_load_requests"]
     assert found[True]["shared_ideal_wavefronts"] < found[False]["shared_ideal_wavefronts"]
+
+
+def test_atomic_operations_that_the_machine_code_tries_again() -> None:
+    ptx = ["atom.shared.add.f32 %f1, [%r1], %f2", "atom.shared.add.u32 %r2, [%r1], 1", "atom.cas.b32 %r2, [%r1], 0, 1"]
+    sass = [
+        "LDS R6, [R4]",
+        "@!P1 ATOMS.CAST.SPIN R7, [R4], R6, R7",
+        "ATOMS.ADD R4, [R2], R4",
+        "ATOM.E.CAS R4, [R2], R4",
+    ]
+    body = parse(HEAD + "".join(f"{line};\n" for line in ptx) + "ret;\n}\n").functions["k"].body
+    lines = [SassLine(16, text, ROWS + number, CONTROL, {}) for number, text in zip((1, 1, 2, 3), sass, strict=True)]
+    assert retried(body, lines) == {ROWS + 1}

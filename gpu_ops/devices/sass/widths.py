@@ -16,6 +16,8 @@ Pieces = tuple[tuple[int, int], ...]
 _ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(LDG|STG|LDS|STS)\b([\w.]*)")
 _KINDS = {"LDG": ("ld", "global"), "STG": ("st", "global"), "LDS": ("ld", "shared"), "STS": ("st", "shared")}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16}
+_SWAP = re.compile(r"\bATOM[SG]?\.\S*\bCAST?\b")
+"""Stores a value if memory still has the expected one."""
 _WORD = 4
 
 
@@ -57,6 +59,14 @@ def access_pieces(
         elif set(widths) != {access.nbytes} and min(widths) > access.nbytes:
             wider.append((access, widths[0]))
     return found | _joined(unmade, wider)
+
+
+def retried(body: Sequence[Instruction | Label | Targets | Prototype], sass: Iterable[SassLine]) -> frozenset[int]:
+    """The lines of the PTX with atomic operations that the GPU does not have: the machine code computes the new value
+    and stores it if no other thread was faster, else it tries again."""
+    swaps = {line.ptx for line in sass if _SWAP.search(line.text)}
+    kinds = ((line.row, line.op) for line in body if isinstance(line, Instruction))
+    return frozenset(row for row, op in kinds if row in swaps and op[0] in ("atom", "red") and "cas" not in op)
 
 
 def _joined(unmade: Sequence[_Access], wider: Sequence[tuple[_Access, int]]) -> dict[int, Pieces]:

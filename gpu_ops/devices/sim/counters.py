@@ -33,7 +33,8 @@ class Counters:
     `rule` adds the transactions that an older GPU would have made; a `recorder` gets every access to trace. `pieces`
     are the requests of accesses that the machine code makes in another way than the PTX, by the PTX's line; a
     `footprint` gets the sectors of global memory that each touches; then `sass`, the machine code, says what the lines
-    of the PTX cost. An `observer` receives all events."""
+    of the PTX cost. An `observer` receives all events. The requests of the PTX's lines in `unsettled` depend on which
+    thread comes first, and are counted as such as well."""
 
     def __init__(
         self,
@@ -45,9 +46,10 @@ class Counters:
         footprint: Footprint | None = None,
         sass: Sequence[SassLine] = (),
         observer: Observer | None = None,
+        unsettled: frozenset[int] = frozenset(),
     ) -> None:
         self.observer, self.watched = observer, observer is not None and observer.wants_values
-        self.pieces, self.footprint = pieces or {}, footprint
+        self.pieces, self.footprint, self.unsettled = pieces or {}, footprint, unsettled
         self.paths = None if footprint is None else Paths([b.block for b in code.blocks], sass, code.spin_blocks)
         self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
         self.sites: dict[int, Counts] = {}
@@ -111,6 +113,8 @@ class Counters:
 
     def _made(self, requests: Requests, site: Site) -> Sequence[Requests]:
         """The requests that the machine code makes of an access."""
+        if site.row in self.unsettled:
+            self._add(self._site(site), "unsettled_requests", requests.warps)
         pieces = self.pieces.get(site.row)
         if pieces is None:
             return (requests,)

@@ -31,7 +31,7 @@ from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sass.disassembler import machine_code
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.unrolled import UnrolledLoop, unrolled_loops
-from gpu_ops.devices.sass.widths import Pieces, access_pieces
+from gpu_ops.devices.sass.widths import Pieces, access_pieces, retried
 from gpu_ops.devices.sim.findings import Findings
 from gpu_ops.devices.sim.launch import Made, Options, run_launch
 from gpu_ops.devices.sim.memory import Memory, Region
@@ -114,6 +114,13 @@ class SimKernel:
         where there is no machine code to read."""
         body = self.loaded.program.functions[self.entry.symbol].body
         return access_pieces(body, self.sass) if self.sass else None
+
+    @cached_property
+    def unsettled(self) -> frozenset[int]:
+        """The lines of the PTX with accesses that depend on which thread comes first, as far as the PTX and, where
+        there is one, the machine code say."""
+        body = self.loaded.program.functions[self.entry.symbol].body
+        return self.loaded.unsettled | retried(body, self.sass)
 
     @cached_property
     def loops(self) -> Mapping[int, UnrolledLoop]:
@@ -347,8 +354,9 @@ class SimDevice:
         _set_constants(launch)
         made = Made()
         if options.counters != "off":
-            pieces, loops = (kernel.pieces, kernel.loops) if options.machine_code else (None, None)
-            made = Made(pieces, loops, kernel.sass if options.costs else ())
+            made = Made(unsettled=kernel.loaded.unsettled, sass=kernel.sass if options.costs else ())
+            if options.machine_code:
+                made = made._replace(pieces=kernel.pieces, loops=kernel.loops, unsettled=kernel.unsettled)
         return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, made)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:

@@ -85,11 +85,13 @@ class Options:
 
 class Made(NamedTuple):
     """What the machine code makes of the PTX: by line the requests of accesses that it makes in another way, by basic
-    block the loops that it unrolls, and its instructions where costs are counted."""
+    block the loops that it unrolls, and its instructions where costs are counted. The accesses of the lines in
+    `unsettled` depend on which thread comes first."""
 
     pieces: Mapping[int, Pieces] | None = None
     loops: Mapping[int, UnrolledLoop] | None = None
     sass: Sequence[SassLine] = ()
+    unsettled: frozenset[int] = frozenset()
 
 
 class WaitingBlocks(KernelError):
@@ -180,7 +182,8 @@ def _counters(
     if options.counters == "off":
         return None
     footprint = Footprint() if options.costs else None
-    return Counters(loaded.code, launch.grid, options.coalescing, recorder, made.pieces, footprint, made.sass, observer)
+    what = made.pieces, footprint, made.sass, observer, made.unsettled
+    return Counters(loaded.code, launch.grid, options.coalescing, recorder, *what)
 
 
 def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:

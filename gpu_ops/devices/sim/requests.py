@@ -17,6 +17,8 @@ SECTOR = 32
 SECTOR_BITS, LINE_BITS = 5, 7
 BANKS = 32
 BANK_BYTES = 4
+WIDEST = 4
+"""Words of the widest access."""
 
 
 class Requests:
@@ -134,14 +136,14 @@ class Requests:
 
     def wavefronts(self) -> tuple[int, int]:
         """The wavefronts of shared memory, and the fewest possible. 64-bit accesses are served by half-warps, 128-bit
-        ones by quarter-warps; lanes that use the same word share it, and one address of a whole warp takes one
-        wavefront. The fewest are those of contiguous bytes, as in Nsight Compute, but no more than there are."""
-        if self.even:
-            return self.warps, self.warps
+        ones by quarter-warps, but two neighbouring parts are served together if in both all lanes i and i ^ 1, or all
+        lanes i and i ^ 2, have one address, as an H200 counts; a 128-bit access of a whole warp takes two at least.
+        Lanes that use the same word share it. The fewest are those of contiguous bytes, as in Nsight Compute, but no
+        more than there are."""
         words = max(1, self.nbytes // BANK_BYTES)
+        if self.even and words < WIDEST:
+            return self.warps, self.warps
         passes = self._passes(words)
-        if words > 1:
-            passes[~self._steps.any(axis=1)] = 1
         _, mask = self._raw
         lanes = WARP if mask is None else np.count_nonzero(mask, axis=1)
         least = np.minimum(-(-lanes * self.nbytes // (BANKS * BANK_BYTES)), passes)
@@ -150,17 +152,44 @@ class Requests:
     def _passes(self, words: int) -> Array:
         """The wavefronts of each row, part by part."""
         raw, mask = self._raw
-        rows = raw.reshape(-1, WARP // words)
+        if words == 1:
+            return self._part_passes(raw, mask, 1)
+        shape = -1, 2 * WARP // words
+        pairs, running = raw.reshape(shape), None if mask is None else mask.reshape(shape)
+        together = in_pairs(pairs, running)
+        passes = np.zeros(len(pairs), np.int64)
+        for joined, parts in ((True, 1), (False, 2)):
+            rows, on = pairs[together == joined], None if running is None else running[together == joined]
+            shape = -1, pairs.shape[1] // parts
+            found = self._part_passes(rows.reshape(shape), None if on is None else on.reshape(shape), words)
+            passes[together == joined] = found.reshape(-1, parts).sum(axis=1)
+        return passes.reshape(len(raw), -1).sum(axis=1)
+
+    @staticmethod
+    def _part_passes(rows: Array, mask: Array | None, words: int) -> Array:
+        """The wavefronts of rows of lanes that are served together; 0 where no lane is active."""
         passes = np.zeros(len(rows), np.int64)
         running: Any = np.ones(len(rows), np.bool_)
         if mask is not None:
-            parts = mask.reshape(-1, WARP // words)
-            running = parts.any(axis=1)
-            rows = filled(rows[running], parts[running])
-        first = rows >> 2
-        spread = first if words == 1 else (first[:, :, None] + np.arange(words)).reshape(len(first), -1)
-        passes[running] = bank_passes(spread)
-        return passes.reshape(-1, words).sum(axis=1)
+            running = mask.any(axis=1)
+            rows = filled(rows[running], mask[running])
+        if len(rows):
+            first = rows >> 2
+            spread = first if words == 1 else (first[:, :, None] + np.arange(words)).reshape(len(first), -1)
+            passes[running] = bank_passes(spread)
+        return passes
+
+
+def in_pairs(rows: Array, mask: Array | None) -> Array:
+    """The rows in which all active lanes i and i ^ 1 have one address, or all i and i ^ 2."""
+    found = np.zeros(len(rows), np.bool_)
+    for by in (1, 2):
+        other = np.arange(rows.shape[1]) ^ by
+        apart = rows != rows[:, other]
+        if mask is not None:
+            apart &= mask & mask[:, other]
+        found |= ~apart.any(axis=1)
+    return found
 
 
 def by_warp(lanes: Lanes, array: Array) -> tuple[Array, Array | None]:

@@ -31,6 +31,7 @@ COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 """What is compared: the name, and the counters of the simulated GPU that are added up."""
 MOVED = "the whole kernel has the same number: the machine code has it at another line"
 AGAIN = "an atomic operation that the GPU tries again until it is first counts each time"
+TURNS = "unknown: it depends on which thread comes first"
 OTHER = "not explained by addresses: lanes may stay diverged longer on the GPU, or another compiler made its code"
 NAMED = 5
 """The most kernels that an error names."""
@@ -134,7 +135,8 @@ def _compared(
         return Compared(file, line, title, simulated, None)
     if simulated == profiled or not fits:
         return Compared(file, line, title, simulated, profiled)
-    return Compared(file, line, title, simulated, profiled, why or (AGAIN if counts.get("atomics") else OTHER))
+    usual = TURNS if counts.get("unsettled_requests") else AGAIN if counts.get("atomics") else OTHER
+    return Compared(file, line, title, simulated, profiled, why or usual)
 
 
 def _notes(kernel: KernelXRay, launches: Sequence[ProfiledLaunch], x: XRay, name: str) -> list[str]:

@@ -1,4 +1,5 @@
-"""What a kernel does by the values that it loads: addresses and branches that depend on data."""
+"""What a kernel does by the values that it loads: addresses and branches that depend on data, and accesses that depend
+on which thread comes first."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpu_ops.devices.sim.ptx.flow import Block, reachable, registers_of, results
+from gpu_ops.devices.sim.ptx.loops import between, meetings, waiting_lines
 from gpu_ops.devices.sim.ptx.program import Instruction, Mem, Operand
 from gpu_ops.devices.sim.ptx.reach import ANY, of_address, origins_of
 from gpu_ops.progress import advance
@@ -14,6 +16,7 @@ SHARED = ("shared float", "shared word")
 """A block's shared and local memory: what it has of floats, and of all else. A stored float is taken to be loaded as
 one."""
 ACCESSES = {"ld", "ldu", "st", "atom", "red", "cp", "tex"}
+COPIES = {"mov", "ld", "st", "shfl"}
 LOADS = {"ld", "ldu", "atom", "cp", "tex", "tld4", "suld"}
 
 
@@ -107,3 +110,57 @@ def _matters(blocks: Sequence[Block], block: Block) -> bool:
             return True
     only = {number for one in after for number in one if not all(number in other for other in after)}
     return any(line.op[0] in ACCESSES for number in only for line in blocks[number].lines)
+
+
+def unsettled(blocks: list[Block]) -> frozenset[int]:
+    """The lines of the PTX with accesses whose number or addresses depend on which thread comes first: they follow from
+    the results of atomic operations, or from how often a loop waits for other threads. Values that atomic operations
+    leave in memory do not count, because most are the same in any order; nor does a test for one number of those that
+    atomic additions hand out, because one thread passes it in any order."""
+    lines = [line for block in blocks for line in block.lines]
+    waits = [blocks[number].lines[place] for number, place in waiting_lines(blocks)]
+    waits = [line for line in waits if line.op[0] == "ld" and not _within(line)]
+    known = {r for line in lines if line.op[0] == "atom" or line in waits for r in _targets(line)}
+    used = {r for line in lines for operand in line.args[len(results(line)) :] for r in registers_of(operand)}
+    if known.isdisjoint(used | {block.chooser.name for block in blocks if block.chooser is not None}):
+        return frozenset()
+    handed = {r for line in lines if line.op[0] == "atom" and {"add", "inc"} & set(line.op) for r in _targets(line)}
+    origins, meets = origins_of(lines), meetings(blocks)
+    flows = [(block, line, *_flow(line, origins)) for block in blocks for line in block.lines]
+    inside, before = set[int](), (0, 0, 0)
+    while (now := (len(known), len(inside), len(handed))) != before:
+        advance(0, 1)
+        before = now
+        for block in blocks:
+            if block.number not in inside and block.chooser is not None and block.chooser.name in known:
+                inside |= between(blocks, block, meets[block.number])
+        for block, line, read, written in flows:
+            sources = known & read
+            if line.op[:2] in (("setp", "eq"), ("setp", "ne")) and sources <= handed:
+                sources = set()
+            if sources or block.number in inside:
+                if line.op[0] in COPIES and sources <= handed:
+                    handed |= written - known
+                known |= written
+    return frozenset(
+        line.row
+        for block in blocks
+        for line in block.lines
+        if line.op[0] in ACCESSES and (block.number in inside or any(_among(a, known) for a in _address(line)))
+    )
+
+
+def _among(operand: Operand, known: set[str]) -> bool:
+    return not known.isdisjoint(registers_of(operand))
+
+
+def _targets(line: Instruction) -> list[str]:
+    return [r for operand in results(line) for r in registers_of(operand)]
+
+
+def _flow(line: Instruction, origins: dict[str, frozenset[str]]) -> tuple[set[str], set[str]]:
+    """The registers that an instruction reads and writes, and the shared or local variables."""
+    read = {r for operand in line.args[len(results(line)) :] for r in registers_of(operand)}
+    within = {name for a in _address(line) for name in of_address(a, origins)} if _within(line) else set()
+    kind = line.op[0]
+    return read | (within if kind == "ld" else set()), {*_targets(line), *(within if kind == "st" else ())}

@@ -1,7 +1,8 @@
-"""Loops in which lanes may wait for other threads, and branches that lead around a barrier."""
+"""Loops in which lanes may wait for other threads, branches that lead around a barrier, and the order of blocks."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterator, Sequence
 
 from gpu_ops.devices.sim.ptx.flow import Block, barrier_kind, is_strong, reachable, registers_of, results
@@ -19,11 +20,7 @@ def spin_blocks(blocks: list[Block]) -> frozenset[int]:
         watching = {n for n in watching if any(_watches(m) and _is_used(m, used) for m in blocks[n].lines)}
     if not watching:
         return frozenset()
-    onward = [b.targets for b in blocks]
-    back: list[list[int]] = [[] for _ in blocks]
-    for source, targets in enumerate(onward):
-        for target in targets:
-            back[target].append(source)
+    onward, back = [b.targets for b in blocks], _before(blocks)
     spinning: set[int] = set()
     for number in sorted(watching):
         advance(0, 1)
@@ -81,10 +78,7 @@ def _written(line: Instruction) -> Iterator[str]:
 
 def _loops(blocks: list[Block]) -> list[frozenset[int]]:
     """The natural loops: for each jump back to a block that every way to the jump passes, the blocks in between."""
-    before: list[list[int]] = [[] for _ in blocks]
-    for block in blocks:
-        for target in block.targets:
-            before[target].append(block.number)
+    before = _before(blocks)
     dominators = _dominators(before)
     loops: dict[int, set[int]] = {}
     for block in blocks:
@@ -108,10 +102,10 @@ def barriers_around(blocks: list[Block], encloses: Callable[[Place, Place], bool
     if not barriers or not branches:
         return {}
     found: dict[int, list[tuple[int, bool]]] = {}
-    meetings = _meetings(blocks)
+    meeting = meetings(blocks)
     for branch in branches:
         advance(0, 1)
-        meets = meetings[branch.number]
+        meets = meeting[branch.number]
         true, false = (_ahead(blocks, target, meets) & barriers for target in branch.targets)
         at_end = meets is None or (blocks[meets].end == "exit" and not blocks[meets].lines)
         for barrier in sorted(true ^ false):
@@ -120,7 +114,7 @@ def barriers_around(blocks: list[Block], encloses: Callable[[Place, Place], bool
     return found
 
 
-def _meetings(blocks: list[Block]) -> list[int | None]:
+def meetings(blocks: list[Block]) -> list[int | None]:
     """For each block the first one that all ways from it pass; None for the end of the kernel."""
     count = len(blocks)  # in reverse, behind a last one where all ways end
     after = [[], *([count - t for t in blocks[n].targets] or [0] for n in reversed(range(count)))]
@@ -132,6 +126,11 @@ def _meetings(blocks: list[Block]) -> list[int | None]:
         nearest = max(later, key=lambda bit: passed[bit].bit_count(), default=None)
         found.append(None if nearest is None else count - nearest)
     return found
+
+
+def between(blocks: list[Block], branch: Block, meets: int | None) -> set[int]:
+    """The blocks that some ways from a branch pass before the block where all meet."""
+    return set().union(*(_ahead(blocks, target, meets) for target in branch.targets))
 
 
 def _ahead(blocks: list[Block], start: int, stop: int | None) -> set[int]:
@@ -162,3 +161,91 @@ def _dominators(before: Sequence[Sequence[int]]) -> list[int]:
             changed |= common != found[number]
             found[number] = common
     return found
+
+
+def _before(blocks: Sequence[Block]) -> list[list[int]]:
+    """For each block those that lead to it."""
+    before: list[list[int]] = [[] for _ in blocks]
+    for block in blocks:
+        for target in block.targets:
+            before[target].append(block.number)
+    return before
+
+
+def in_running_order(blocks: list[Block]) -> list[Block]:
+    """The blocks with new numbers: each after those that lead to it without a jump back, and after the loops that lead
+    to it. The scheduler runs the lowest first, so lanes that part meet again as early as they do in the machine code.
+    The text is mostly in such an order, but rare ways, such as those of powf for infinite numbers, are behind the end
+    of the kernel. Where a loop has two entries there is no such order: then the text decides."""
+    back = set(_jumps_back(blocks))
+    onward = [[t for t in block.targets if (block.number, t) not in back] for block in blocks]
+    for latch, target in _ways_out(blocks, back):
+        onward[latch].append(target)
+    if all(target > number for number, targets in enumerate(onward) for target in targets):
+        return blocks
+    order = _sorted(onward)
+    numbers = {old: new for new, old in enumerate(order)}
+    for block in blocks:
+        block.number = numbers[block.number]
+        block.targets = tuple(numbers[t] for t in block.targets)
+    return [blocks[old] for old in order]
+
+
+def _jumps_back(blocks: Sequence[Block]) -> Iterator[tuple[int, int]]:
+    """The jumps to a block that the way to them has passed, as (source, target)."""
+    seen, on_way = set[int](), set[int]()
+    for start in range(len(blocks)):
+        waiting = [] if start in seen else [(start, iter(sorted(blocks[start].targets)))]
+        seen.add(start)
+        on_way.add(start)
+        while waiting:
+            number, targets = waiting[-1]
+            target = next(targets, None)
+            if target is None:
+                waiting.pop()
+                on_way.discard(number)
+            elif target in on_way:
+                yield number, target
+            elif target not in seen:
+                seen.add(target)
+                on_way.add(target)
+                waiting.append((target, iter(sorted(blocks[target].targets))))
+        on_way.discard(start)
+
+
+def _ways_out(blocks: Sequence[Block], back: set[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """For each jump back, its source with each block where control leaves the loop."""
+    before = _before(blocks)
+    for head in sorted({head for _, head in back}):
+        advance(0, 1)
+        latches = [source for source, target in back if target == head]
+        body, waiting = {head}, list(latches)
+        while waiting:
+            number = waiting.pop()
+            if number not in body:
+                body.add(number)
+                waiting += before[number]
+        out = {target for number in body for target in blocks[number].targets} - body
+        yield from ((latch, target) for latch in latches for target in out)
+
+
+def _sorted(onward: Sequence[Sequence[int]]) -> list[int]:
+    """The numbers, each after those that lead to it, the lowest first among those that may come next."""
+    missing = [0] * len(onward)
+    for targets in onward:
+        for target in targets:
+            missing[target] += 1
+    ready = [number for number, count in enumerate(missing) if not count]
+    order, placed = list[int](), set[int]()
+    rest = iter(range(len(onward)))
+    while len(order) < len(onward):
+        number = heapq.heappop(ready) if ready else next(n for n in rest if n not in placed)
+        if number in placed:
+            continue
+        order.append(number)
+        placed.add(number)
+        for target in onward[number]:
+            missing[target] -= 1
+            if not missing[target]:
+                heapq.heappush(ready, target)
+    return order

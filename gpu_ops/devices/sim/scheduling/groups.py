@@ -61,4 +61,4 @@ class Turns:
         if self.spin_blocks.issuperset(ready):
             release()
         working = [number for number in ready if number not in self.spin_blocks]
-        return self.other(working or ready)
+        return self.usual(working) if working else self.other(ready)
