@@ -145,7 +145,7 @@ class RemoteClient:
         return self._mirrors.get(segment)
 
     def whole(self, segment: str, then: Callable[[bool], None]) -> None:
-        """Call `then(True)` once all values are here, `then(False)` if they never come; it must not wait or use the pool."""
+        """Call `then(True)` when all is here, `then(False)` if they never come; it uses no pool and waits for nothing."""
         self._mirrors.whole(segment, then)
 
     def close(self) -> None:
