@@ -145,7 +145,7 @@ class RemoteClient:
         return self._mirrors.get(segment)
 
     def whole(self, segment: str, then: Callable[[bool], None]) -> None:
-        """Call `then(True)` when all is here, `then(False)` if they never come; it uses no pool and waits for nothing."""
+        """Call `then(True)` once all is here, `then(False)` if they never come. It neither waits nor uses the pool."""
         self._mirrors.whole(segment, then)
 
     def close(self) -> None:
