@@ -1,5 +1,4 @@
-"""The window's side of an engine on another machine: jobs go there and are answered, over every loss of the
-connection."""
+"""The window's side of an engine on another machine: jobs and answers survive every loss of the connection."""
 
 from __future__ import annotations
 
@@ -10,6 +9,7 @@ import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
@@ -20,6 +20,7 @@ from gpu_ops.engine.messages import (
     Failed,
     Finished,
     OwnVariants,
+    Progress,
     Ready,
     Request,
     RunUpdate,
@@ -70,7 +71,7 @@ class RemoteClient:
     def __init__(
         self,
         to: Destination,
-        on_answer: Callable[[Any], None],
+        on_answer: Callable[..., None],
         pool: SegmentPool,
         asking: Mapping[str, str] | None = None,
     ) -> None:
@@ -129,16 +130,14 @@ class RemoteClient:
             known = self._jobs.get(job)
             if known is None:
                 return
-            at_once = not kill or not known.sent or not self._line.connected
-            line = self._line
+            line, at_once = self._line, not kill or not known.sent or not self._line.connected
         if known.sent:
             line.send(Frame(MESSAGE, encoded(CancelRequest(job))) if kill else note("cancel", job=job))
         if at_once:
             self._finish(Finished(job, cancelled=True))
 
     def look(self, segment: str, view: Spans = (), pixels: int = 0) -> None:
-        """A pane shows this array, or its part in `view`, on so many pixels: a sight comes before the values of
-        others."""
+        """A pane shows this array, or its part in `view`, on so many pixels: that comes before the values of others."""
         self._mirrors.look(segment, view, pixels)
 
     def mirror(self, segment: str) -> Mirror | None:
@@ -146,8 +145,7 @@ class RemoteClient:
         return self._mirrors.get(segment)
 
     def whole(self, segment: str, then: Callable[[bool], None]) -> None:
-        """Call `then(True)` when all values of this array are here, with False where they never come. It must neither
-        wait nor use the pool."""
+        """Call `then(True)` once all is here, `then(False)` if they never come. It neither waits nor uses the pool."""
         self._mirrors.whole(segment, then)
 
     def close(self) -> None:
@@ -297,13 +295,18 @@ class RemoteClient:
             return SharedArray(name, value.shape, value.dtype)
 
         frame = Frame(MESSAGE, encoded(job.request, named))
-        self._uploads.send(line, arrays)
+        self._uploads.send(line, arrays, partial(self._tell_sending, job.request.job))
         with self._lock:  # no new engine begins between the two
             if job.request.job not in self._jobs:  # cancelled meanwhile
                 return
             job.sent = line.send(frame)
         if not job.sent:
             raise Gone
+
+    def _tell_sending(self, job: int, percent: int) -> None:
+        with self._lock:
+            if job in self._jobs:
+                self._answer(Progress(job, f"sending the input to {self.label}, {percent} %"))
 
     def _forget(self, segment: str) -> None:
         """A segment has no holder any more; the pool calls this."""
@@ -351,11 +354,8 @@ class RemoteClient:
                     self._mirrors.give_back(segment)
                     del here[there]
             answer = Stepped(answer.job, answer.input, tuple(here[s] for s in answer.segments))
-        if isinstance(answer, Ready):
-            self._answer(answer)
-            return
         with self._lock:
-            known = answer.job in self._jobs
+            known = isinstance(answer, Ready) or answer.job in self._jobs
             if isinstance(answer, RunUpdate):
                 self._untold = answer.provenance or self._untold
                 if known and self._untold:  # the job that it came with may have been cancelled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 
 import numpy as np
@@ -45,14 +45,23 @@ class Uploads:
                 return segment
         raise WireError("an answer names an array that was not sent")
 
-    def send(self, line: Line, arrays: Mapping[str, SharedArray]) -> None:
-        """Send those of the arrays that the host does not have. Raises Gone."""
-        for name in self._missing(line, list(arrays)):
-            data = self._pool.array(arrays[name]).reshape(-1).view(np.uint8)
+    def send(
+        self, line: Line, arrays: Mapping[str, SharedArray], report: Callable[[int], None] = lambda percent: None
+    ) -> None:
+        """Send those of the arrays that the host does not have, and `report` each percent of them. Raises Gone."""
+        missing = {name: self._pool.array(arrays[name]) for name in self._missing(line, list(arrays))}
+        total, sent, percent = sum(array.nbytes for array in missing.values()), 0, -1
+        for name, array in missing.items():
+            data = array.reshape(-1).view(np.uint8)
             line.send(note("array", segment=name, nbytes=data.size))
             for start in range(0, data.size, PART):
-                if not line.send(headed(DATA, data[start : start + PART].tobytes(), segment=name), patient=True):
+                part = data[start : start + PART]
+                if not line.send(headed(DATA, part.tobytes(), segment=name), patient=True):
                     raise Gone
+                sent += part.size
+                if 100 * sent // total > percent:
+                    percent = 100 * sent // total
+                    report(percent)
 
     def _missing(self, line: Line, names: list[str]) -> list[str]:
         if not names:

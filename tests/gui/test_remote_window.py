@@ -116,6 +116,17 @@ def test_keys_answer_the_question_for_which_the_page_opens(window) -> None:
     assert page.isVisible() and page.window().focusWidget() is page.rows["gpu-host"].secret
 
 
+def test_a_question_that_nobody_sees_is_refused(window) -> None:
+    """Else every job there would wait for an answer, and nothing would say so."""
+    remotes, answers = window.context.remotes, []
+    remotes.add("gpu-host")
+    remotes._engine.question.emit(Question("gpu-host", "password: ", False, answers.append))
+    page = window.parts.pages["remote"].page
+    assert page.isVisible() and not answers
+    page.window().close()
+    assert answers == [None]
+
+
 def test_hosts_are_remembered(tmp_path) -> None:
     class Signals(QObject):
         link_changed, question = Signal(object), Signal(object)

@@ -163,6 +163,18 @@ def test_another_version_there_says_what_to_install(open_window: Open, tmp_path:
         open_window(Destination("gpu-host", words)).talk.ready()
 
 
+@pytest.mark.thorough
+def test_how_much_of_an_input_has_been_sent_is_told(fake: Destination, open_window: Open) -> None:
+    window = open_window(fake)
+    texts, window.talk._say = list[str](), lambda text: texts.append(text)
+    window.image(window.run(window.noise(700)))
+    sent = [int(text.split()[-2]) for text in texts if text.startswith("sending the input to gpu-host, ")]
+    assert sent == sorted(set(sent)) and len(sent) > 3 and sent[-1] == 100
+    texts.clear()
+    window.image(window.run(window.noise(700), 5))  # the same bytes are there
+    assert not any("sending" in text for text in texts)
+
+
 @pytest.mark.parametrize("host", ["-oProxyCommand=touch /tmp/x", "a b", "", "user@", "a;b", "$(x)"])
 def test_a_host_is_a_name_and_nothing_else(host: str) -> None:
     with pytest.raises(DeviceError, match="no machine for ssh"):

@@ -112,14 +112,14 @@ def test_a_job_that_is_sent_as_a_new_engine_begins_is_sent_to_that_one(
     assert window.there.jobs.get(timeout=PATIENCE) == 1
     begun, real = threading.Event(), window.client._uploads.send
 
-    def send(line: Line, arrays: Any) -> None:
+    def send(line: Line, *rest: Any) -> None:
         if not begun.is_set():  # the connection's thread is faster
             begun.set()
             window.client._session = ""
             line.drop()
             window.until(LinkState, "ready")
             window.until(LinkState, "ready")
-        real(line, arrays)
+        real(line, *rest)
 
     monkeypatch.setattr(window.client._uploads, "send", send)
     window.client.submit(DoctorRequest(2))

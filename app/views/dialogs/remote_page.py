@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, Qt, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCompleter,
+    QDialog,
     QFormLayout,
     QFrame,
     QGroupBox,
@@ -78,8 +79,16 @@ class RemotePage(QWidget):
     def showEvent(self, event: QShowEvent) -> None:  # noqa: N802
         """What is typed answers the question for which the page was opened."""
         super().showEvent(event)
+        if isinstance(dialog := self.window(), QDialog):
+            dialog.finished.connect(self._refuse, Qt.ConnectionType.UniqueConnection)
         for row in self.rows.values():
             row.focus_question()
+
+    @Slot()
+    def _refuse(self) -> None:
+        """The page is closed: nobody would see what ssh asks."""
+        for label in list(self.rows):
+            self._remotes.answer(label, None)
 
     def _arrange(self) -> None:
         box, unit = QGroupBox(self.tr("Add a machine"), self), self.fontMetrics().averageCharWidth()
