@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import is_dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import cv2
@@ -26,7 +27,7 @@ from gpu_ops import progress
 from gpu_ops.devices.cpu import cpu_model
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.engine import client as clients
-from gpu_ops.engine import messages, region_numba, segments, statistics_numba
+from gpu_ops.engine import jobs, messages, region_numba, segments, statistics_numba
 from gpu_ops.engine import shared as shared_types
 from gpu_ops.engine import statistics as statistics_module
 from gpu_ops.engine.about import segments_of_answer
@@ -205,6 +206,15 @@ def test_a_live_source_gives_its_newest_frame_and_then_its_end(shared: Talk, tmp
     gone = shared.do(LiveRequest(shared.job(), LiveSource("video", str(tmp_path / "gone.avi"))))[-1]
     assert isinstance(gone, Failed) and "does not exist" in gone.sentence and gone.kind == "input"
     assert [type(a) for a in shared.do(LiveRequest(shared.job(), source, do="close"))] == [Finished]
+
+
+def test_a_live_source_rests_and_is_given_back_as_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    live = SimpleNamespace(hold=lambda: done.append("hold"), close=lambda: done.append("close"))
+    monkeypatch.setattr(jobs, "_LIVE", live)
+    for do in ("hold", "close"):
+        jobs._live(None, LiveRequest(1, LiveSource("video", "x.avi"), do=do))
+    assert done == ["hold", "close"], "and nothing is read"
 
 
 def test_a_picture_of_the_screen_becomes_an_input_of_its_own(shared: Talk) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from gpu_ops.cli import main
 from gpu_ops.cli.learning import exercises as command
+from gpu_ops.counters import counter_name
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.errors import InputError, KernelscopeError, ParamError
 from gpu_ops.explaining.xray import xray
@@ -26,7 +28,7 @@ from gpu_ops.lessons.exercises import (
     submission_of,
 )
 from gpu_ops.own_kernels import checking
-from gpu_ops.own_kernels.checking import Check, Verdict, counted_launch
+from gpu_ops.own_kernels.checking import COMPARED, Check, Verdict, counted_launch
 from gpu_ops.own_kernels.gate import broken, conditions
 from gpu_ops.own_kernels.template import template_text
 from gpu_ops.report.rows import Report, Row
@@ -148,6 +150,13 @@ def test_another_file_is_no_submission(tmp_path: Path, text: str) -> None:
         read_submission(tmp_path / "x.json")
 
 
+def students(page: str) -> list[dict[str, str]]:
+    """The first table of a page, by headings."""
+    table = page[page.index("<table>") : page.index("</table>")]
+    head, *lines = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall(r"<tr>(.*?)</tr>", table)]
+    return [dict(zip(head, line, strict=True)) for line in lines]
+
+
 def test_a_class_by_the_command(folder: Path, here: None, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """The best first, then the wrong one, then what cannot be read."""
     (tmp_path / "bob.cu").write_text(SHARED.replace("__syncthreads();", ""))
@@ -167,6 +176,8 @@ def test_a_class_by_the_command(folder: Path, here: None, capsys: pytest.Capture
         ("x.json", "failed", "–"),
     ]
     assert "Bob" in page.read_text() and "read-after-write hazard" in page.read_text()
+    bob, unread = students(page.read_text())
+    assert (bob["student"], bob["handed in"]) == ("Bob", "agrees") and unread["handed in"] == "–"
 
 
 def test_nothing_has_come_back_yet(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +189,7 @@ def test_the_page_of_a_class_has_the_unit_of_its_limits_and_measured_shares(
     folder: Path, here: None, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     """The numbers that a student sees are those that the conditions are about; a template as it was given is not run;
-    a share of the roof is that of a row with the very same kernel."""
+    a share of the roof is the largest of rows with the very same kernel."""
     (folder / "submissions" / "ada.cu").write_text(SHARED)
     (folder / "submissions" / "eve.cu").write_text(f"// mine\n{(folder / 'template.cu').read_text()}")
     rows = [
@@ -186,6 +197,7 @@ def test_the_page_of_a_class_has_the_unit_of_its_limits_and_measured_shares(
         for edits, ok, share in (
             ("0" * 16, True, 0.99),
             (hash_of_edits({"mean1d/3_shared.cu": SHARED}), True, 0.72),
+            (hash_of_edits({"mean1d/3_shared.cu": SHARED}), True, 0.61),
             (hash_of_edits({"mean1d/3_shared.cu": SHARED}), False, 0.98),
         )
     ]
@@ -194,10 +206,17 @@ def test_the_page_of_a_class_has_the_unit_of_its_limits_and_measured_shares(
     page = tmp_path / "class.html"
     assert main(["exercise", "check", str(folder), "--html", str(page), "--measured", str(report)]) == 3
     shown, text = page.read_text(), capsys.readouterr().out
-    counted = EXERCISES["mean_shared"].check.verdict("a.cu", SHARED).totals["global_load_sectors"]
-    assert 512 < counted <= 700 and f">{counted}<" in shown and f" {counted} " in text
+    totals = EXERCISES["mean_shared"].check.verdict("a.cu", SHARED).totals
+    counted = totals["global_load_sectors"]
+    assert 512 < counted <= 700 and f" {counted} " in text
+    ada, eve = students(shown)
+    assert list(ada)[:2] == ["student", "verdict"] and (ada["student"], ada["verdict"]) == ("ada", "right")
+    wanted = {name: f"{n:,}" if isinstance(n, int) else f"{n:.3g}" for name in COMPARED for n in [totals[name]]}
+    assert {name: ada[counter_name(name)] for name in COMPARED} == wanted and len(set(wanted.values())) > 2
+    assert totals["warp_instructions"] > 1000, "a number with a separator"
+    assert (ada["of the roof"], eve["of the roof"]) == ("72% (a GPU)", "not measured")
+    assert eve["verdict"] == "wrong" and {eve[counter_name(name)] for name in COMPARED} == {"–"}
     assert "one launch on 4,096 float32 values" in shown and "global_load_sectors &lt;= 700" in shown
-    assert "72% (a GPU)" in shown and "not measured" in shown
     assert "handed in" not in shown and "handed in" not in text, "nobody has handed in a verdict"
     assert "the template is unchanged; write the kernel between its braces" in shown
     capsys.readouterr()

@@ -89,10 +89,18 @@ def test_a_wrong_passphrase_says_what_to_do(asking: Destination) -> None:
     assert [question.again for question in answers.asked] == [False, False, True, True]
 
 
-def test_a_refused_passphrase_is_not_asked_for_again(asking: Destination) -> None:
-    """ssh would ask three times."""
-    answers = Answers("yes", None, "open sesame")
-    assert isinstance(_connect(asking, answers)[-1], LinkState) and len(answers.asked) == 2
+def test_a_refused_question_is_not_asked_again(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    """ssh asks for a password three times, whoever refuses it."""
+    answers = Answers("yes", "wrong", None, "of another ssh")
+    asker = Asker(answers)
+    for name, value in asker.variables("gpu-host").items():
+        monkeypatch.setenv(name, value)
+    codes = [main([text]) for text in ("Trust it (yes/no)?", "Password:", "Password:", "Password:", "Passphrase:")]
+    assert codes == [0, 0, 1, 1, 1] and capsys.readouterr().out == "yes\nwrong\n"
+    assert [question.again for question in answers.asked] == [False, False, True]
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    assert main(["Password:"]) == 0 and not answers.asked[-1].again
+    asker.close()
 
 
 def test_only_this_user_can_answer() -> None:

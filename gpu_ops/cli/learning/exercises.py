@@ -229,7 +229,7 @@ def _known(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 
 def _number(value: float | None) -> str:
-    return "–" if value is None else str(value) if isinstance(value, int) else f"{value:.3g}"
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 
 
 def _about(exercise: Exercise, rows: Sequence[Mapping[str, Any]]) -> str:
