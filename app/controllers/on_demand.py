@@ -8,7 +8,7 @@ from typing import Any, Literal
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.controllers.session import SessionController
-from app.models.experiment.job_kind import JobKind
+from app.models.experiment.job_kind import SIMULATE, JobKind
 from gpu_ops.device_names import device_host
 from gpu_ops.remote.naming import hosts_of
 
@@ -148,3 +148,18 @@ class OnDemand(QObject):
         if self.state in ("running", "waiting"):
             self._stopped_query, self.reason = self._query(), ""
             self._set_state("stopped")
+
+
+class BeforeSimulated(OnDemand):
+    """Requests content before what is left to run on a simulated GPU, which takes longer."""
+
+    def __init__(self, controller: SessionController, kind: JobKind, parent: QObject | None = None) -> None:
+        super().__init__(controller, kind, parent)
+        controller.began.connect(self._update, Qt.ConnectionType.QueuedConnection)
+
+    def _free(self) -> bool:
+        return super()._free() or self._controller.queue.only_simulates
+
+    def _ask(self, query: Any) -> None:
+        super()._ask(query)
+        self._controller.queue.stop(SIMULATE)  # the simulated run continues afterwards

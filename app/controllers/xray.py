@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.controllers.kernels.contract import ContractController
-from app.controllers.on_demand import OnDemand
+from app.controllers.on_demand import BeforeSimulated
 from app.controllers.session import SessionController
 from app.models.experiment.change import Change
 from app.models.experiment.job_kind import XRAY, JobKind
@@ -49,7 +49,7 @@ class Query(NamedTuple):
         return other is not None and self in (other, other._replace(against=None))
 
 
-class XRayController(OnDemand):
+class XRayController(BeforeSimulated):
     """Requests an X-ray of `variant`. `variants_changed`: the list of variants, the chosen one or the one to compare
     with changed; `measured_changed`: `measured` may have changed; `editing_changed`: another kernel is edited, or none;
     `drafts_checked`: what is known about an edited kernel changed;

@@ -44,10 +44,9 @@ def predicted_picture(rungs: Sequence[Rung], gpu: Gpu) -> Picture:
     steps = [row for (a, _), (b, _) in pairwise(found) for row in _step(a, b, gpu)]
     more = Markup("<table>{}{}</table>").format(_cells("th", ["step", "limit", "counted", "predicted"]), _joined(steps))
     html = Markup("<table>{}{}</table>{}").format(head, _joined(rows), more if steps else "")
-    roofs = "roofs measured" if gpu.measured else "roofs by its data sheet or as changed, not measured"
     caption = (
         f"{gpu.model}: {gpu.copy / 1e12:.3g} TB/s, L2 {gpu.l2 / 1e12:.3g} TB/s, {gpu.clock / 1e9:.3g} GHz, "
-        f"{gpu.multiprocessors} multiprocessors; {roofs}. Hatched: predicted, an interval. Filled: measured, a "
+        f"{gpu.multiprocessors} multiprocessors; {gpu.basis}. Hatched: predicted, an interval. Filled: measured, a "
         "recorded median. Counted: on the simulated GPU."
     )
     return Picture(html, f"Times predicted for {gpu.model}", caption, wide=True)
@@ -55,10 +54,14 @@ def predicted_picture(rungs: Sequence[Rung], gpu: Gpu) -> Picture:
 
 def _row(rung: Rung, prediction: Prediction, full: float) -> Markup:
     if prediction.unknown:
-        return _cells("td", [rung.title, "unknown", prediction.unknown, _time(rung.recorded)])
+        return _cells("td", [rung.title, "unknown", prediction.unknown, _measured(rung)])
     interval = f"{_time(prediction.low)} to {_time(prediction.high)}"
     decides = LIMITS[prediction.limit]
-    return _cells("td", [rung.title, _bars(prediction, rung.recorded, full, interval), decides, _time(rung.recorded)])
+    return _cells("td", [rung.title, _bars(prediction, rung.recorded, full, interval), decides, _measured(rung)])
+
+
+def _measured(rung: Rung) -> str:
+    return "unknown" if rung.recorded is None else _time(rung.recorded)
 
 
 def _bars(prediction: Prediction, recorded: float | None, full: float, text: str) -> Markup:
@@ -106,5 +109,5 @@ def _joined(parts: Sequence[Markup]) -> Markup:
     return Markup("").join(parts)
 
 
-def _time(seconds: float | None) -> str:
-    return "" if seconds is None else duration(seconds).replace(" ", "\u00a0")
+def _time(seconds: float) -> str:
+    return duration(seconds).replace(" ", "\u00a0")

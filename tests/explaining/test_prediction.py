@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from gpu_ops.errors import ParamError
+from gpu_ops.explaining.page_predicted import Rung, predicted_picture
 from gpu_ops.explaining.prediction import counting, partial
 from gpu_ops.explaining.prediction.break_even import find_break_even, with_copies
 from gpu_ops.explaining.prediction.counting import count_launches
@@ -89,6 +90,17 @@ def test_less_shared_memory_holds_fewer_blocks_and_its_own_changes_nothing() -> 
         assert predict([launch], gpu).seconds == predict([replace(launch, resident=resident)], H100).seconds
         assert not gpu.measured and gpu.shared_bytes == kib << 10
     assert "takes 20,480 bytes of shared memory" in predict([launch], what_if(H100, shared=19 << 10)).unknown
+
+
+def test_a_report_says_where_the_numbers_come_from_and_what_is_unknown() -> None:
+    rungs = [Rung("naive", [COPY], 1e-3), Rung("shared", [COPY])]
+    pages = [predicted_picture(rungs, gpu) for gpu in (H100, GPUS["t4"], what_if(GPUS["t4"], clock=2.0))]
+    for page, basis in zip(
+        pages, ("roofs measured.", "roofs by its data sheet, not measured.", "changed, "), strict=True
+    ):
+        assert f"multiprocessors; {basis}" in page.caption
+        assert page.html.count('<td class="number">unknown</td>') == 1 and "\u00a0ms</td>" in page.html
+    assert "changed, with 64 KiB of shared memory each; not measured" in pages[2].caption
 
 
 @pytest.mark.thorough

@@ -27,7 +27,7 @@ from app.views.xray.prediction_view import PredictionView, VariantTimes
 from gpu_ops import recorded_reports
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.devices.status import DeviceStatus
-from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest
+from gpu_ops.engine.kernel_messages import Counted, PredictionAnswer, PredictionRequest, XRayAnswer
 from gpu_ops.engine.messages import Failed, Finished, RunRequest
 from gpu_ops.explaining.prediction.gpus import GPUS, what_if
 from gpu_ops.explaining.prediction.launches import LaunchCounts
@@ -279,6 +279,11 @@ def test_counts_come_before_what_a_simulated_gpu_runs_and_after_other_runs(qtbot
     assert isinstance(fast, RunRequest) and len(asked(engine)) == 1
     assert "Waiting for other work" in view.state.text()
     engine.answered.emit(Finished(fast.job))
+    qtbot.waitUntil(lambda: asked_xrays(engine)[-1].params["window"] == 5)
+    first = asked_xrays(engine)[-1]
+    assert engine.asked[-1] is first and len(asked(engine)) == 1, "the X-ray before the counts, both before the run"
+    engine.answered.emit(XRayAnswer(first.job, content()))
+    engine.answered.emit(Finished(first.job))
     qtbot.waitUntil(lambda: len(asked(engine)) == 2)
     last = asked(engine)[-1]
     assert last.params["window"] == 5

@@ -158,11 +158,8 @@ def signed(value: float) -> str:
 
 
 def _gpu_text(gpu: Gpu) -> str:
-    source = "roofs measured" if gpu.measured else "roofs by its data sheet, not measured"
-    if gpu != GPUS[gpu.id]:
-        each = f"{gpu.shared_bytes >> 10} KiB of shared memory each"
-        source = f"L2 {gpu.l2 / 1e12:.3g} TB/s, {gpu.clock / 1e9:.3g} GHz, {each}; changed by the flags"
-    return f"{gpu.model}: {gpu.copy / 1e12:.3g} TB/s, {gpu.multiprocessors} multiprocessors; {source}"
+    more = f"L2 {gpu.l2 / 1e12:.3g} TB/s, {gpu.clock / 1e9:.3g} GHz, " if gpu != GPUS[gpu.id] else ""
+    return f"{gpu.model}: {gpu.copy / 1e12:.3g} TB/s, {more}{gpu.multiprocessors} multiprocessors; {gpu.basis}"
 
 
 def table(found: Sequence[Predicted]) -> str:

@@ -48,6 +48,13 @@ class Gpu:
         return self.shared or shared_of(self.architecture)
 
     @property
+    def basis(self) -> str:
+        """Where its numbers come from, in words."""
+        if self != GPUS.get(self.id, self):
+            return f"changed, with {self.shared_bytes >> 10} KiB of shared memory each; not measured"
+        return "roofs measured" if self.measured else "roofs by its data sheet, not measured"
+
+    @property
     def limits(self) -> Limits:
         """Its limits as a device that plans are made for."""
         return replace(
