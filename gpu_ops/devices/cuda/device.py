@@ -182,7 +182,7 @@ class CudaDevice:
         except self._cupy.cuda.memory.OutOfMemoryError:
             needed = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize
             raise DeviceMemoryError(
-                f"{self.name} cannot allocate {needed:,} bytes; {self.free_bytes()} are free. Use a smaller input."
+                f"{self.name} cannot allocate {needed:,} bytes; {self.free_bytes():,} are free. Use a smaller input."
             ) from None
 
     @on_its_device
@@ -191,7 +191,7 @@ class CudaDevice:
         if array is None:
             needed = rows * columns * np.dtype(dtype).itemsize
             raise DeviceMemoryError(
-                f"{self.name} cannot allocate {needed:,} bytes; {self.free_bytes()} are free. Use a smaller input."
+                f"{self.name} cannot allocate {needed:,} bytes; {self.free_bytes():,} are free. Use a smaller input."
             )
         return array
 
