@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent.parent
 MODULES = sorted((ROOT / "app").rglob("*.py"))
 PUBLIC = (
     *("gpu_ops.types", "gpu_ops.params", "gpu_ops.errors", "gpu_ops.engine", "gpu_ops.devices.status"),
-    *("gpu_ops.input_kinds", "gpu_ops.output_kinds", "gpu_ops.run_key", "gpu_ops.device_names"),
+    *("gpu_ops.input_kinds", "gpu_ops.output_kinds", "gpu_ops.run_key", "gpu_ops.device_names", "gpu_ops.version"),
     *("gpu_ops.counters", "gpu_ops.stages", "gpu_ops.task", "gpu_ops.io.opening"),
     *("gpu_ops.report.row_kinds", "gpu_ops.report.bounds"),
     *("gpu_ops.report.rows", "gpu_ops.report.speedups", "gpu_ops.report.machines", "gpu_ops.report.sweeps"),
