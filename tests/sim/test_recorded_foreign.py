@@ -1,5 +1,5 @@
-"""Launches of kernels that are not the product's have the counts that Nsight Compute had of them on an H200, or it is said
-that those depend on which thread comes first.
+"""Launches of foreign kernels have the counts that Nsight Compute had of them on an H200, or it is said that they depend on
+which thread comes first.
 
 All launches: python -m tests.sim.recorded_foreign."""
 
@@ -11,7 +11,7 @@ from gpu_ops.devices.sass import disassembler
 from gpu_ops.errors import DeviceError
 from tests.sim.recorded_foreign import compared, recorded
 
-EVERY = 9
+EVERY = 15
 """Of the launches every so many is simulated."""
 RACES = {"bfs_level"}
 """Kernels whose threads read what others write meanwhile: the X-ray finds that, and their counts are of one order."""
@@ -31,7 +31,7 @@ def disassembled() -> None:
 @pytest.mark.thorough
 def test_launches_have_the_counts_of_nsight_compute() -> None:
     found = list(compared([one for one in recorded() if one.kernel not in RACES][::EVERY]))
-    assert len(found) > 6
+    assert len(found) >= 4
     assert not [str(one) for one in found if one.apart and not one.unknown]
 
 
