@@ -1,5 +1,5 @@
-"""Launches of foreign kernels have the counts that Nsight Compute had of them on an H200, or are said to depend on which
-thread comes first.
+"""Launches of foreign kernels have the counts that Nsight Compute had of them on an H200, or are said to depend on the
+thread that comes first.
 
 All launches: python -m tests.sim.recorded_foreign."""
 
