@@ -17,7 +17,7 @@ import pytest
 from gpu_ops import ParamError, find_filter, from_array
 from gpu_ops.cli import main
 from gpu_ops.errors import ReportError
-from gpu_ops.explaining.profiler.comparing import AGAIN, MOVED, OTHER, KernelProfile, compare_with_profile
+from gpu_ops.explaining.profiler.comparing import AGAIN, MOVED, OTHER, TURNS, KernelProfile, compare_with_profile
 from gpu_ops.explaining.profiler.launches import IDEAL, SECTORS, WAVEFRONTS, ProfiledLaunch
 from gpu_ops.explaining.profiler.reading import read_profile
 from gpu_ops.explaining.xray import XRay, xray
@@ -220,11 +220,13 @@ def test_a_count_that_another_line_has_is_explained_by_the_equal_total(simulated
     assert {one.line: one.why for one in found.lines if not one.equal} == {30: MOVED, 33: MOVED}
 
 
-@pytest.mark.parametrize(("atomics", "why"), [(0, OTHER), (3, AGAIN)])
-def test_a_line_with_atomic_operations_has_a_reason_of_its_own(simulated: XRay, atomics: int, why: str) -> None:
+@pytest.mark.parametrize(("atomics", "unsettled", "why"), [(0, 0, OTHER), (3, 0, AGAIN), (3, 2, TURNS)])
+def test_a_line_with_atomic_operations_has_a_reason_of_its_own(
+    simulated: XRay, atomics: int, unsettled: int, why: str
+) -> None:
     pytest.importorskip("ncu_report")
     (kernel,) = simulated.kernels
-    counts = {**kernel.totals, "atomics": atomics, "shared_wavefronts": 1}
+    counts = {**kernel.totals, "atomics": atomics, "unsettled_requests": unsettled, "shared_wavefronts": 1}
     (found,) = compare_with_profile(replace(simulated, kernels=(replace(kernel, totals=counts),)), REPORT)
     assert {one.why for one in found.totals if not one.equal} == {why}
 

@@ -104,7 +104,7 @@ def test_a_branch_matters_where_passes_or_accesses_depend_on_it(lines: tuple[str
     assert found(*lines)[1] == by
 
 
-PLACE = "atom.global.add.u32 %r3, [%rd2], 1"
+PLACE, PLACE_R4 = "atom.global.add.u32 %r3, [%rd2], 1", "atom.global.add.u32 %r4, [%rd2], 1"
 """The place of a thread among those that ask for one."""
 SWAP = "atom.global.cas.b32 %r3, [%rd5], %r4, %r2"
 LOAD_R5 = "ld.global.u32 %r5, [%rd4]"
@@ -118,18 +118,18 @@ IF = "@%p1 bra $E; st.global.u32 [%rd5], %r2; $E: ld.global.u32 %r5, [%rd4]"
         (("red.global.add.u32 [%rd2], 1", "mov.u32 %r3, %r1", AT_R3), []),
         ((PLACE, STORE), []),
         ((PLACE, "shfl.sync.idx.b32 %r3, %r3, 0, 31, -1", AT_R3), ["st.global.u32 [%rd7], %r2"]),
-        ((PLACE, "st.shared.u32 [s], %r3", FROM_SHARED, AT_R3), ["st.global.u32 [%rd7], %r2"]),
+        ((PLACE_R4, "st.shared.u32 [s], %r4", FROM_SHARED, AT_R3), ["st.global.u32 [%rd7], %r2"]),
         (("$L: mov.u32 %r4, %r3", SWAP, "setp.ne.s32 %p1, %r3, %r4", "@%p1 bra $L", LOAD_R5), [SWAP]),
         ((SWAP, TEST, IF), ["st.global.u32 [%rd5], %r2"]),
         ((PLACE, "setp.eq.s32 %p1, %r3, %r1", IF), []),
-        ((PLACE, "st.shared.u32 [s], %r3", FROM_SHARED, "setp.ne.s32 %p1, %r3, %r1", IF), []),
+        ((PLACE_R4, "st.shared.u32 [s], %r4", FROM_SHARED, "setp.ne.s32 %p1, %r3, %r1", IF), []),
         ((PLACE, "setp.lt.s32 %p1, %r3, %r1", IF), ["st.global.u32 [%rd5], %r2"]),
         (
             ("$L: ld.volatile.global.u32 %r3, [%rd4]", TEST, "@%p1 bra $L", STORE),
             ["ld.volatile.global.u32 %r3, [%rd4]"],
         ),
         (("$L: ld.volatile.shared.u32 %r3, [s]", TEST, "@%p1 bra $L", STORE), []),
-        ((PLACE, "setp.lt.s32 %p1, %r3, %r1", "@%p1 bra $E", "add.s32 %r5, %r5, 1", "$E: mov.u32 %r3, %r5", AT_R3), [
+        ((PLACE_R4, "setp.lt.s32 %p1, %r4, %r1", "@%p1 bra $E", "add.s32 %r5, %r5, 1", "$E: mov.u32 %r3, %r5", AT_R3), [
             "st.global.u32 [%rd7], %r2"
         ]),
     ],

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import gcd
-from typing import Any
 
 import numpy as np
 
@@ -136,10 +135,9 @@ class Requests:
 
     def wavefronts(self) -> tuple[int, int]:
         """The wavefronts of shared memory, and the fewest possible. 64-bit accesses are served by half-warps, 128-bit
-        ones by quarter-warps, but two neighbouring parts are served together if in both all lanes i and i ^ 1, or all
-        lanes i and i ^ 2, have one address, as an H200 counts; a 128-bit access of a whole warp takes two at least.
-        Lanes that use the same word share it. The fewest are those of contiguous bytes, as in Nsight Compute, but no
-        more than there are."""
+        ones by quarter-warps; two parts are served together if all active lanes have one address, or the same as lane
+        i ^ 1, or as lane i ^ 2 (NVIDIA's forum, topic 77228). Lanes that use the same word share it. The fewest are
+        those of contiguous bytes, as in Nsight Compute, but no more than there are."""
         words = max(1, self.nbytes // BANK_BYTES)
         if self.even and words < WIDEST:
             return self.warps, self.warps
@@ -153,42 +151,38 @@ class Requests:
         """The wavefronts of each row, part by part."""
         raw, mask = self._raw
         if words == 1:
-            return self._part_passes(raw, mask, 1)
-        shape = -1, 2 * WARP // words
-        pairs, running = raw.reshape(shape), None if mask is None else mask.reshape(shape)
-        together = in_pairs(pairs, running)
-        passes = np.zeros(len(pairs), np.int64)
-        for joined, parts in ((True, 1), (False, 2)):
-            rows, on = pairs[together == joined], None if running is None else running[together == joined]
-            shape = -1, pairs.shape[1] // parts
-            found = self._part_passes(rows.reshape(shape), None if on is None else on.reshape(shape), words)
-            passes[together == joined] = found.reshape(-1, parts).sum(axis=1)
-        return passes.reshape(len(raw), -1).sum(axis=1)
-
-    @staticmethod
-    def _part_passes(rows: Array, mask: Array | None, words: int) -> Array:
-        """The wavefronts of rows of lanes that are served together; 0 where no lane is active."""
-        passes = np.zeros(len(rows), np.int64)
-        running: Any = np.ones(len(rows), np.bool_)
-        if mask is not None:
-            running = mask.any(axis=1)
-            rows = filled(rows[running], mask[running])
-        if len(rows):
-            first = rows >> 2
-            spread = first if words == 1 else (first[:, :, None] + np.arange(words)).reshape(len(first), -1)
-            passes[running] = bank_passes(spread)
+            return bank_passes(raw >> 2) if mask is None else _part_passes(raw, mask, 1)
+        on = np.ones(raw.shape, np.bool_) if mask is None else mask
+        passes, together = np.zeros(len(raw), np.int64), in_pairs(raw, on)
+        shape = -1, words, WARP // words
+        idle = ~on.reshape(shape).any(axis=2)
+        order = np.argsort(idle, axis=1, kind="stable")[:, :, None]  # parts without an active lane take no turn
+        for joined in (1, 2):
+            chosen = together == (joined == 2)
+            each = (np.take_along_axis(a[chosen].reshape(shape), order[chosen], axis=1) for a in (raw, on))
+            rows, active = (a.reshape(-1, joined * WARP // words) for a in each)
+            passes[chosen] = _part_passes(rows, active, words).reshape(-1, words // joined).sum(axis=1)
         return passes
 
 
-def in_pairs(rows: Array, mask: Array | None) -> Array:
-    """The rows in which all active lanes i and i ^ 1 have one address, or all i and i ^ 2."""
-    found = np.zeros(len(rows), np.bool_)
+def _part_passes(rows: Array, on: Array, words: int) -> Array:
+    """The wavefronts of rows of lanes that are served together; 0 where no lane is active."""
+    passes, running = np.zeros(len(rows), np.int64), on.any(axis=1)
+    if running.any():
+        first = filled(rows[running], on[running]) >> 2
+        spread = first if words == 1 else (first[:, :, None] + np.arange(words)).reshape(len(first), -1)
+        passes[running] = bank_passes(spread)
+    return passes
+
+
+def in_pairs(rows: Array, on: Array) -> Array:
+    """The rows whose active lanes all have one address, or the same as lane i ^ 1, or as lane i ^ 2, if that is active
+    too."""
+    first = np.take_along_axis(rows, on.argmax(axis=1)[:, None], axis=1)
+    found = ~(on & (rows != first)).any(axis=1)
     for by in (1, 2):
         other = np.arange(rows.shape[1]) ^ by
-        apart = rows != rows[:, other]
-        if mask is not None:
-            apart &= mask & mask[:, other]
-        found |= ~apart.any(axis=1)
+        found |= ~(on & ((rows != rows[:, other]) | ~on[:, other])).any(axis=1)
     return found
 
 
