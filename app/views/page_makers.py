@@ -33,7 +33,7 @@ def page_makers(
         "diagnostics": lambda: DiagnosticsPage(context.log),
         "batch": lambda: _batch_page(context),
         "live": lambda: _live_page(context),
-        "remote": lambda: RemotePage(context.remotes),
+        "remote": lambda: _remote_page(context),
         "preferences": lambda: PreferencesPage(context, actions, recent),
     }
 
@@ -52,6 +52,12 @@ def _live_page(context: Context) -> QWidget:
     from app.views.live.page import LivePage
 
     return LivePage(context.live, context.files.choose)
+
+
+def _remote_page(context: Context) -> QWidget:
+    page = RemotePage(context.remotes)
+    page.open_asked.connect(context.files.open_path)
+    return page
 
 
 def _layouts_page(context: Context) -> QWidget:

@@ -306,7 +306,7 @@ class RemoteClient:
     def _tell_sending(self, job: int, percent: int) -> None:
         with self._lock:
             if job in self._jobs:
-                self._answer(Progress(job, f"sending the input to {self.label}, {percent} %"))
+                self._answer(Progress(job, f"{percent} % of the input is sent to {self.label}"))
 
     def _forget(self, segment: str) -> None:
         """A segment has no holder any more; the pool calls this."""

@@ -72,6 +72,23 @@ def test_a_machine_is_added_and_its_state_is_shown(qtbot, window) -> None:
     assert not window.actions_by_id["leave_remotes"].isEnabled()
 
 
+def test_a_file_of_a_connected_machine_is_opened(window, monkeypatch) -> None:
+    page, remotes, opened = _page(window), window.context.remotes, []
+    monkeypatch.setattr(window.files, "_importing", type("", (), {"open": lambda self, *what: opened.append(what)})())
+    remotes.add("me@gpu-host")
+    row = page.rows["gpu-host"]
+    assert row._files.isHidden()
+    remotes._engine.link_changed.emit(LinkState("gpu-host", "ready"))
+    assert not row._files.isHidden()
+    row.open.click()
+    assert not opened, "no file is named"
+    row.file.setText(" data/a.npy ")
+    row.open.click()
+    assert opened == [("gpu-host:data/a.npy", None)]
+    remotes._engine.link_changed.emit(LinkState("gpu-host", "lost"))
+    assert row._files.isHidden()
+
+
 @pytest.mark.parametrize("host", ["-oProxyCommand=x", "a b"])
 def test_a_host_that_is_none_says_why(window, host: str) -> None:
     page = _page(window)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QCoreApplication, Qt, Slot
+from PySide6.QtCore import QCoreApplication, Qt, Signal, Slot
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QCompleter,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.base.nesting import bounded
+from app.base.tips import set_tip
 from app.base.translate import QT_TRANSLATE_NOOP
 from app.controllers.remotes import Machine, RemoteMachines
 from app.views.boxes import in_column, in_row
@@ -40,7 +41,9 @@ COLUMNS = 64
 
 
 class RemotePage(QWidget):
-    """A form for a machine, and a row for each that was added."""
+    """A form for a machine, and a row for each that was added. `open_asked`: the location of a file on one of them."""
+
+    open_asked = Signal(str)
 
     def __init__(self, remotes: RemoteMachines, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -130,12 +133,15 @@ class RemotePage(QWidget):
         for label, machine in self._remotes.machines.items():
             if label not in self.rows:
                 self.rows[label] = MachineRow(self._remotes, label, self)
+                self.rows[label].open_asked.connect(self.open_asked)
                 self._list.addWidget(self.rows[label])
             self.rows[label].show_machine(machine)
 
 
 class MachineRow(QFrame):
-    """One machine: its name, its state, and the question of ssh where there is one."""
+    """One machine: its name, its state, the question of ssh where there is one, and a file to open there."""
+
+    open_asked = Signal(str)
 
     def __init__(self, remotes: RemoteMachines, label: str, parent: QWidget) -> None:
         super().__init__(parent)
@@ -158,8 +164,16 @@ class MachineRow(QFrame):
         self.refuse.clicked.connect(lambda: remotes.answer(label, None))
         self._asks = QWidget(self)
         in_column(self.question, in_row((self.secret, 1), self.accept, self.refuse), on=self._asks)
-        in_column(in_row((self.state, 1), self.again, self.leave), self._asks, on=self, margins=None)
-        for button in (self.leave, self.again, self.accept, self.refuse):
+        self.file = named(QLineEdit(self), "machineFile", title=self.tr("File there"))
+        self.file.setPlaceholderText("data/large.tif")
+        set_tip(self.file, self.tr("A path there, from the home folder or from /: only what is looked at travels"))
+        self.open = named(QPushButton(self.tr("&Open"), self), "machineOpen")
+        self.open.clicked.connect(self._open)
+        self.file.returnPressed.connect(self._open)
+        self._files = QWidget(self)
+        in_row(buddy(self.tr("&File there:"), self.file), (self.file, 1), self.open, on=self._files)
+        in_column(in_row((self.state, 1), self.again, self.leave), self._files, self._asks, on=self, margins=None)
+        for button in (self.leave, self.again, self.accept, self.refuse, self.open):
             button.setAutoDefault(False)
 
     def show_machine(self, machine: Machine) -> None:
@@ -168,6 +182,7 @@ class MachineRow(QFrame):
         words = _tr(STATES[machine.stage if asked is None else "again" if asked.again else "asked"])
         self.state.setText(machine.sentence or words.format(host=machine.to.host))
         failed = machine.stage == "failed"
+        self._files.setVisible(machine.stage == "ready" and asked is None)
         self.again.setVisible(failed)
         self.leave.setText(self.tr("Remove") if failed else self.tr("Disconnect"))
         self._asks.setVisible(asked is not None)
@@ -186,6 +201,11 @@ class MachineRow(QFrame):
         machine = self._remotes.machines.get(self._label)
         if machine is not None and machine.question is not None:
             (self.refuse if machine.question.confirmation else self.secret).setFocus()
+
+    @Slot()
+    def _open(self) -> None:
+        if path := self.file.text().strip():
+            self.open_asked.emit(f"{self._remotes.machines[self._label].to.label}:{path}")
 
     def _again(self) -> None:
         machine = self._remotes.machines[self._label]
