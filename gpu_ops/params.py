@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpu_ops.errors import LONGEST, ParamError, grouped, plain
+from gpu_ops.errors import LONGEST, ParamError, plain
 
 Value = int | float | str | bool | tuple[float, ...]
 Values = Mapping[str, Any]
@@ -110,7 +110,7 @@ class Param:
             return "true or false"
         if isinstance(self.default, tuple):
             limits = (
-                f" from {grouped(self.low)} to {grouped(self.high)}"
+                f" from {_typed(self.low)} to {_typed(self.high)}"
                 if self.low is not None and self.high is not None
                 else ""
             )
@@ -121,7 +121,7 @@ class Param:
         if self.low is None or self.high is None:
             return kind
         steps = f" in steps of {self.step:g}" if self.step and self.step != 1 else ""
-        return f"{kind} from {grouped(self.low)} to {grouped(self.high)}{steps}"
+        return f"{kind} from {_typed(self.low)} to {_typed(self.high)}{steps}"
 
     def check(self, value: object) -> Value:
         """The value converted to the parameter's type. Raises ParamError that names the allowed values."""
@@ -171,7 +171,12 @@ class Param:
 
     def _error(self, value: object) -> ParamError:
         text = plain(repr(value), 60)
-        return ParamError(f"{self.name} must be {self.allowed}, not {text}; the default is {grouped(self.default)}.")
+        return ParamError(f"{self.name} must be {self.allowed}, not {text}; the default is {self.default}.")
+
+
+def _typed(limit: float) -> str:
+    """A limit as one types it, in full: without separators, because commas separate values."""
+    return f"{limit:.0f}" if limit % 1 == 0 and abs(limit) < 1e15 else f"{limit:g}"
 
 
 def holds(when: Mapping[str, tuple[Value, ...]], values: Values) -> bool:

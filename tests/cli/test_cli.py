@@ -263,7 +263,7 @@ def test_doctor_measures_roofs(capsys: pytest.CaptureFixture[str]) -> None:
 
 BAD: list[tuple[list[str], int, str]] = [
     (["run", "meen", *CPU], 2, "no filter 'meen'; choose from mean"),
-    (["run", "mean", *SMALL, "--window", "4"], 2, "window must be an integer from 3 to 4,095 in steps of 2, not '4'"),
+    (["run", "mean", *SMALL, "--window", "4"], 2, "window must be an integer from 3 to 4095 in steps of 2, not '4'"),
     (["run", "mean", *SMALL, "--border", "mirror"], 2, "border must be one of zero, reflect, nearest, wrap"),
     (["run", "mean", "--sample", "noise", "--length", "4", *CPU], 2, "window 5 is longer than the signal of 4 samples"),
     (["run", "mean", "--sample", "noise", "--length", "1", *CPU], 2, "load a signal of at least 3 samples"),
@@ -278,7 +278,7 @@ BAD: list[tuple[list[str], int, str]] = [
     (
         ["bench", "mean", *SMALL, "--block", "20", "--quick"],
         2,
-        "block must be an integer from 16 to 1,024 in steps of 16",
+        "block must be an integer from 16 to 1024 in steps of 16",
     ),
     (["compile", "mean1d/9.cu"], 2, "No kernel is called mean1d/9.cu"),
     (["compile", "--gpu", "sm_20"], 4, "it supports sm_75"),

@@ -289,3 +289,11 @@ def test_with_an_engine_the_file_says_what_it_is(qtbot, tmp_path: Path) -> None:
         text = QImage(str(tmp_path / "out.png")).text("Description")
     assert "became 0…65535" in text and "input: in.npy" in text and "machine: " in text
     assert load(tmp_path / "out.png").array.dtype == np.uint16
+
+
+def test_a_file_that_is_saved_again_has_one_message(window, tmp_path) -> None:
+    for name, content in (("a.html", "1"), ("b.html", "22"), ("a.html", "333")):
+        (tmp_path / name).write_text(content)
+        window.files.say_written(str(tmp_path / name))
+    texts = [message.text for message in window.messages.messages()]
+    assert texts == [f"Saved {name} in {tmp_path}." for name in ("b.html (2 bytes)", "a.html (3 bytes)")]

@@ -117,7 +117,7 @@ def test_a_report_that_runs_is_written_and_can_be_cancelled(qtbot, window, tmp_p
     settle(qtbot, controller, lambda: export("3, 5"))
     assert any(text.startswith("counting combination 4 of 4: 1 naive") for text in said)
     assert (
-        "block must be an integer from 16 to 1,024" in target.read_text()
+        "block must be an integer from 16 to 1024" in target.read_text()
         and "Saved a.html" in window.messages.current().text
     )
     target.unlink()

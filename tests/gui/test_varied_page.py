@@ -103,7 +103,7 @@ def test_sliders_go_from_the_smallest_value_on_and_begin_at_one_that_was_counted
 
 def test_what_is_not_allowed_says_why(opened: Page) -> None:
     opened.move("block", 1100)
-    assert "block must be an integer from 16 to 1,024 in steps of 16, not 1100" in opened.shown("reason")
+    assert "block must be an integer from 16 to 1024 in steps of 16, not 1100" in opened.shown("reason")
     assert opened.run("byId.counted.hidden") == "true" and "not counted" in opened.shown("summary")
     opened.move("block", 128)
     assert opened.shown("reason") == "" and opened.run("byId.counted.hidden") == "false"

@@ -116,7 +116,7 @@ class Builder:
         self.entries = results.entries()
         self.measured = in_order_of_time([e for e in self.entries if not e.simulated])
         self.simulated = [e for e in self.entries if e.simulated]
-        self.has_times = any(all_times(self.measured))
+        self.has_times, self.has_counts = any(all_times(self.measured)), any(e.counters for e in self.simulated)
         bars = results.fair_bars()
         self.fair = bars if any(b.seconds for b in bars) else ()
         sentences = rung_sentences(self.entries) if reasons else {}
@@ -169,7 +169,7 @@ class Builder:
             self.widths = {c: self._column_width(c) for c in self.columns}
             self.timed = sum(width for c, width in self.widths.items() if c not in JUDGED)
             room = self.width - 2 * self.margin - self.name_width - sum(self.widths.values())
-            if room >= 11 * self.unit and not self.compact:
+            if room >= 11 * self.unit and not self.compact and (self.has_times or self.has_counts):
                 self.narrow, self.bar_left, self.bar_width = False, self.margin + self.name_width, room - self.unit
                 return
         self.narrow, self.bar_left, self.bar_width = True, self.margin, self.width - 2 * self.margin
@@ -322,8 +322,8 @@ class Builder:
         name, right = self._ends(top + unit * 0.25, texts.get("verdict", ""))
         shown = [texts[c] for c in ("kernel", "rate", "share", "speedup") if texts[c] and texts[c] != NONE]
         shown += [f"{self.headings['change']} {texts['change']}"] if texts["change"] else []
-        words = "" if self.has_times or entry.simulated else failure_text(entry)
-        barless = not (self.has_times or entry.simulated) and self._fits(entry, words)
+        words = "" if (self.has_counts if entry.simulated else self.has_times) else failure_text(entry)
+        barless = not (self.has_counts if entry.simulated else self.has_times) and self._fits(entry, words)
         shown += [words] if words and barless else []
         summary = {**texts, "summary": " · ".join(shown)}
         # If the description leaves no space, even with shortened knobs, the numbers get their own line.

@@ -169,7 +169,8 @@ class LadderPainter:
         if line.entry:
             if not line.sub.isEmpty():
                 self._sub(line.sub, line.entry)
-            self._counted(line, line.entry) if section.is_counted else self._bars(line, line.entry, axis)
+            if not line.bars.isEmpty():
+                self._counted(line, line.entry) if section.is_counted else self._bars(line, line.entry, axis)
             self._reason(line)
         elif line.fair:
             self._fair(line, axis)
@@ -223,8 +224,6 @@ class LadderPainter:
 
     def _bars(self, line: Line, entry: Entry, axis: Axis) -> None:
         words = failure_text(entry)
-        if line.bars.isEmpty():
-            return  # of a section without times
         if entry.seconds("kernel") is None:
             room = line.bars.adjusted(self.unit * 1.5, 0, 0, 0)
             self._write(room, words, LEFT, self.colours.muted, small=True)

@@ -386,14 +386,14 @@ class Files(QObject):
 
     @Slot(str)
     def say_written(self, path: str, mapping: str = "") -> None:
-        """Report the saved file, and how its values were converted; remove the messages about earlier failures."""
-        self._messages.settle("export")
-        size = QLocale().formattedDataSize(Path(path).stat().st_size)
-        text = self.tr("Saved {name} ({size}) in {folder}.")
-        text = text.format(name=Path(path).name, size=size, folder=Path(path).absolute().parent)
-        if mapping:
-            text = self.tr("{saved} Its values: {mapping}.").format(saved=text, mapping=mapping)
-        self._messages.show_message("info", text, "", "written", passing=True)
+        """Report the saved file, and how its values were converted, in place of what was said of it and of failures."""
+        file = Path(path).absolute()
+        for subject in ("export", f"written{UNDER}{file}"):
+            self._messages.settle(subject)
+        size = QLocale().formattedDataSize(file.stat().st_size)
+        text = self.tr("Saved {name} ({size}) in {folder}.").format(name=file.name, size=size, folder=file.parent)
+        text += self.tr(" Its values: {mapping}.").format(mapping=mapping) if mapping else ""
+        self._messages.show_message("info", text, "", subject, passing=True)
 
     @Slot(str)
     def say_not_written(self, sentence: str) -> None:
