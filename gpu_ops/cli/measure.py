@@ -57,7 +57,10 @@ def run(args: argparse.Namespace) -> int:
     targets = outputs.targets(filter, experiment.params, args.output)
     if args.frames is not None:
         return parts.run_frames(args, experiment, targets)
-    runs = last_runs(run_experiment(experiment))
+    places = [(pick.variant, pick.device) for pick in experiment.picks]
+    runs = sorted(
+        last_runs(run_experiment(experiment)), key=lambda run: places.index((run.pick.variant, run.pick.device))
+    )
     outputs.save_all(targets, runs, experiment, outputs.saving_of(args))
     rows = [row(r, experiment) for r in runs]
     _print_runs(args, experiment, rows, outputs.describe(runs))
