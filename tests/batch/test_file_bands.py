@@ -331,7 +331,7 @@ class TestCommandLine:
         assert "histogram2d of" in said.out and "2867 samples" in said.out and "in one band of 61 rows" in said.out
         assert "# parts: one band of 61 rows" in (tmp_path / "out.csv").read_text()
         assert self.run("fft", "--input", tmp_path / "in.npy", "--limit", 2000) == 2
-        assert "over the limit of 2000" in capsys.readouterr().err, "a stated limit stays one"
+        assert "over the limit of 2,000" in capsys.readouterr().err, "a stated limit stays one"
 
     @pytest.fixture
     def little_memory(self, monkeypatch):

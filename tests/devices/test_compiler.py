@@ -205,7 +205,7 @@ def _launch(**changes) -> Launch:  # type: ignore[no-untyped-def]
         ({"block": (0, 1, 1)}, "allowed are 1 to 1,024"),
         ({"block": (1, 1, 128)}, "allowed are 1 to 1,024"),
         ({"grid": (0, 1, 1)}, "a grid of 0 x 1 x 1"),
-        ({"grid": (1, 70000, 1)}, "a grid of 1 x 70000 x 1"),
+        ({"grid": (1, 70000, 1)}, "a grid of 1 x 70,000 x 1"),
         ({"shared_bytes": 300_000}, "300,000 bytes of shared memory per block; this device has 232,448"),
         ({"args": ()}, "takes 4 arguments"),
     ],

@@ -71,7 +71,7 @@ def test_an_xray_shows_its_text() -> None:
         ({"like": "serial"}, "serial of mean1d has no kernel to replace; choose one of naive, constant"),
         ({"id": "Two words"}, "'Two words' is no id; use lower-case letters, digits and underscores"),
         ({"id": "shared"}, "mean1d has a variant 'shared' already; give yours another id"),
-        ({"text": "/" * ((1 << 20) + 1)}, "has 1048577 characters, and may have 1048576"),
+        ({"text": "/" * ((1 << 20) + 1)}, "has 1,048,577 characters, and may have 1,048,576"),
     ],
 )
 def test_what_suits_no_filter_is_refused_and_changes_nothing(given: dict[str, str], message: str) -> None:

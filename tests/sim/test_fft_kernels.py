@@ -240,7 +240,7 @@ def test_what_does_not_fit_into_shared_memory_is_refused_with_another_way() -> N
         return own.refusal(Task.of(Meta(filter.accepts, shape, "float64"), params, knobs, limits)) or ""
 
     assert "use the variant global" in reason(fft1d, "shared", ((1 << 24) - 1,))
-    assert "hold 4194304; use the variant global" in reason(batch, "padded", ((1 << 25) - 2,))
+    assert "hold 4,194,304; use the variant global" in reason(batch, "padded", ((1 << 25) - 2,))
     assert "use the variant registers" in reason(batch, "fast_sine", (64,))
     assert "a prime factor above 13; use the variant registers" in reason(batch, "fast", (34,))
     assert "no power of two; use the variant mixed_radix" in reason(batch, "four_step", (60,))
