@@ -288,7 +288,7 @@ COSTS = {
         ),
     ),
     "turns": Advice(
-        "Find the place of each result by a scan instead of an atomic operation, where results must have one order, and "
+        "Find the place of each result by a scan instead of an atomic operation where results must have one order, and "
         "add up in each block first, so that fewer threads try again.",
     ),
     "spills": Advice(
