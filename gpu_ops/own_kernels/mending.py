@@ -287,6 +287,10 @@ COSTS = {
             Example("histogram2d", "private", "atomicAdd("),
         ),
     ),
+    "turns": Advice(
+        "Find the place of each result by a scan instead of an atomic operation where results must have one order, and "
+        "add up in each block first, so that fewer threads try again.",
+    ),
     "spills": Advice(
         "Keep fewer values alive in a thread: unroll less, or give each thread fewer elements. A larger bound on the "
         "registers, by __launch_bounds__, avoids spills as well.",
