@@ -108,7 +108,7 @@ def test_each_option_in_a_sentence_is_an_argument_in_python() -> None:
 
 
 IN_A_SHELL = (
-    "page",
+    *("page", "import", "csv", "print_units"),
     "frames",
     "rates",
     "h2d",

@@ -94,8 +94,10 @@ class Slice:
 
 def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
     """Every sweep over a single quantity in these rows; it varies for one variant at least. Rows of a variant that
-    lacks one of the knobs belong to the sweeps at all values of that knob."""
-    several = {q: values for q, values in _values(rows).items() if len(values) > 1}
+    lacks one of the knobs belong to the sweeps at all values of that knob; a knob of which each variant has one value
+    separates none."""
+    chosen_by_variant = _values_by_variant(rows)
+    several = {q: values for q, values in _values(rows).items() if len(values) > 1 and q not in chosen_by_variant}
     result = []
     for varied in find_varied(rows):
         others = {q: values for q, values in several.items() if q != varied}
@@ -105,6 +107,15 @@ def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
             if _sweeps(members, varied):
                 result.append(Slice(varied, fixed, members))
     return tuple(result)
+
+
+def _values_by_variant(rows: Sequence[Row]) -> set[Varied]:
+    """The knobs that have one value in all rows of a variant."""
+    values: dict[tuple[Varied, str], set[Any]] = {}
+    for row in rows:
+        for name, value in row.knobs.items():
+            values.setdefault((Varied("knob", name), row.variant), set()).add(value)
+    return {knob for knob, _ in values} - {knob for (knob, _), found in values.items() if len(found) > 1}
 
 
 def _sweeps(rows: Iterable[Row], varied: Varied) -> bool:

@@ -248,7 +248,7 @@ def test_after_a_stop_nothing_begins_and_what_runs_is_taken() -> None:
 def test_workers_leave_signals_to_the_process_that_started_them() -> None:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        clusters._interruption().setup(None)
+        clusters._preparation(Work(SPEC, "")).setup(None)
         assert all(signal.getsignal(number) == signal.SIG_IGN for number in before)
     finally:
         for number, handler in before.items():

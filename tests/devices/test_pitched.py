@@ -54,7 +54,7 @@ def test_the_user_reads_which_pitch_it_is() -> None:
         plan = planned(conv, id, device, device.empty((9, 2800, 3), np.uint8), defaults, {"block_y": 8})
         device.check(plan)
         names = [step.name for step in plan.steps]
-        assert names == [f"2D copy in, pitch {pitch} bytes", "convolve", f"2D copy out, pitch {pitch} bytes"]
+        assert names == [f"2D copy in, pitch {pitch:,} bytes", "convolve", f"2D copy out, pitch {pitch:,} bytes"]
 
 
 def test_the_cpu_has_none() -> None:

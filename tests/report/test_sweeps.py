@@ -268,3 +268,16 @@ def test_noise_of_few_values_varies_in_their_number_alone() -> None:
         experiment = Experiment("histogram2d", input, {}, (Pick("serial", "cpu"),), "none")
         rows.append(Row.of(list(run_experiment(experiment))[-1], experiment))
     assert [slice.varied for slice in slices(rows)] == [DISTINCT] and settings(rows[1])[DISTINCT] == 16
+
+
+def test_a_knob_with_one_value_in_each_variant_separates_no_sweep() -> None:
+    """The images of 8 rows of threads and the variant with 4 are in one sweep; two values of one variant are not."""
+    rows = [
+        row(variant, "cuda:0", 1e-6 * width, shape=(64, width), knobs={"block": block})
+        for variant, block in (("shared", 8), ("rows", 4))
+        for width in (64, 65)
+    ]
+    (found,) = slices(rows)
+    assert found.varied == WIDTH and not found.fixed and len(found.rows) == 4
+    more = [row("shared", "cuda:0", 1e-6 * width, shape=(64, width), knobs={"block": 16}) for width in (64, 65)]
+    assert {one.fixed.get(BLOCK) for one in slices([*rows, *more]) if one.varied == WIDTH} >= {8, 16}

@@ -40,7 +40,9 @@ def test_levels_in_two_passes_touch_the_sectors_that_are_predicted(dtype: str) -
     assert len(found.predicted) == 4 and not found.findings
     assert {id: found.totals[id] for id in found.predicted} == found.predicted
     assert found.totals["global_store_sectors"] * 32 == stored * x.size
-    assert found.totals["shared_wavefronts"] == found.totals["shared_ideal_wavefronts"]  # no bank conflicts
+    # No bank conflicts; but of doubles, four mirrored ones of a warp lie in both of its halves, which take turns.
+    more = found.totals["shared_wavefronts"] - found.totals["shared_ideal_wavefronts"]
+    assert more == (x.shape[0] // 2 if dtype == "float64" else 0)
 
 
 @pytest.mark.thorough

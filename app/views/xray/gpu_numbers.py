@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractSpinBox, QWidget
 
+from app.base.tips import set_tip
 from app.models.xray.gpu_choice import LEAST, MOST, MOST_KIB, MOST_MULTIPROCESSORS, GpuChoice
 from app.views.boxes import in_row
 from app.views.experiment.editors import float_stops, slider_stops
@@ -30,7 +31,7 @@ class GpuNumber(QWidget):
         self.spin, self._all, self._stops = spin, stops, list(stops)
         name = spin.objectName()
         self.slider = named(Slider(Qt.Orientation.Horizontal, self), f"{name}.slider", title=spin.accessibleName())
-        self.slider.setToolTip(spin.toolTip())
+        set_tip(self.slider, spin.toolTip())
         self.slider.setMinimumWidth(4 * self.fontMetrics().averageCharWidth())
         spin.setButtonSymbols(QAbstractSpinBox.ButtonSymbols.NoButtons)
         in_row(buddy(text, spin), (self.slider, 1), spin, on=self)
