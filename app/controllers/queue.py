@@ -114,8 +114,9 @@ class RunQueue(QObject):
 
     @property
     def only_simulates(self) -> bool:
-        """Whether only runs on a simulated GPU are left, which take long and continue after short jobs."""
-        pending = self._waiting or self._after_steps or self._quiet.isActive()
+        """Whether only runs on a simulated GPU are left, which take long and continue after short jobs; not while
+        frames play."""
+        pending = self.playing or self._waiting or self._after_steps or self._quiet.isActive()
         return not pending and set(self.jobs.values()) <= {SIMULATE}
 
     @property
