@@ -1,7 +1,8 @@
 """The addresses of one warp's lanes in one access: their sectors or banks, and the cost. No widgets.
 
 The numbers equal those of the counters: the start of a lane's access decides its sector; wavefronts of shared memory
-are counted by half-warps for 8 bytes per lane and by quarters of a warp for 16.
+are counted by half-warps for 8 bytes per lane and by quarters of a warp for 16, two of them together where lanes have
+one address, or neighbours the same.
 """
 
 from __future__ import annotations
@@ -185,10 +186,11 @@ class Banks:
 
 def _banks(access: TracedAccess) -> Banks:
     words = max(1, access.nbytes // BANK_BYTES)
+    together, size = 2 if _in_pairs(access) else 1, WARP // words
+    turns = {part: turn // together for turn, part in enumerate(sorted({lane // size for lane in access.lanes}))}
     parts: dict[int, list[tuple[int, int]]] = {}
     for lane, address in zip(access.lanes, access.addresses, strict=True):
-        number = 0 if access.distinct == 1 else lane // (WARP // words)  # one address is a broadcast
-        parts.setdefault(number, []).append((lane, address // BANK_BYTES))
+        parts.setdefault(turns[lane // size], []).append((lane, address // BANK_BYTES))
     wavefronts: list[Mapping[int, Cell]] = []
     lane_wavefront: dict[int, int] = {}
     conflicts: dict[int, tuple[Cell, ...]] = {}
@@ -203,6 +205,13 @@ def _banks(access: TracedAccess) -> Banks:
             wavefronts.append(cells_by_bank)
     least = min(len(wavefronts), -(-len(access.lanes) * access.nbytes // (BANKS * BANK_BYTES)))
     return Banks(tuple(wavefronts), len(parts), least, lane_wavefront, dict(sorted(conflicts.items())))
+
+
+def _in_pairs(access: TracedAccess) -> bool:
+    """Whether all lanes have one address, or each the same as lane i ^ 1, or each the same as lane i ^ 2."""
+    by_lane = dict(zip(access.lanes, access.offsets, strict=True))
+    alike = (all(by_lane.get(lane ^ by) == offset for lane, offset in by_lane.items()) for by in (1, 2))
+    return access.distinct == 1 or any(alike)
 
 
 def _words_by_bank(part: Sequence[tuple[int, int]], words: int) -> dict[int, list[Cell]]:
