@@ -12,34 +12,28 @@ import queue
 import secrets
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing, suppress
 from itertools import islice, takewhile
 from typing import Any, NamedTuple, NoReturn
 
 from gpu_ops.batch.cluster import Workers
-from gpu_ops.batch.file_bands import EXPANDED
-from gpu_ops.batch.files import Item, stamp
+from gpu_ops.batch.files import Item
 from gpu_ops.batch.in_bands import large_file
-from gpu_ops.batch.work import Done, Work, cores
+from gpu_ops.batch.overlap import Planned, overlapped
+from gpu_ops.batch.work import Done, Outcome, Work
 from gpu_ops.errors import BAD_INPUT, DeviceError, KernelError, KernelscopeError, counted
-from gpu_ops.host import free_memory
 from gpu_ops.io.images.stores import is_store
 from gpu_ops.io.rows import SMALL
 from gpu_ops.progress import advance
 from gpu_ops.running.attempt import FOR_ALL
-from gpu_ops.running.parts import Executor, Report, threads
+from gpu_ops.running.parts import Executor, Report
 
-Planned = tuple[Item, Mapping[str, Any] | None]
-"""A file, and its row of an earlier batch."""
-Outcome = tuple[Item, Done]
 TRIALS = 3
 """How often a file may lose a worker that had nothing else to do."""
-AHEAD, AT_ONCE, MOST_AT_ONCE = 2, 3, 8
-"""Tasks for each worker that are planned, and files of one task that a worker has at a time, if it has as many cores:
-it reads one, computes another and writes a third; and more where memory is large, because a GPU computes faster than a
-core hashes what is read and written."""
+AHEAD = 2
+"""Tasks for each worker that are planned."""
 TASK_S, MOST = 2.0, 64
 """The seconds of a task, and its files: a task costs its scheduler a few milliseconds, and at its end nothing
 overlaps."""
@@ -72,9 +66,8 @@ def run_task(work: Work, planned: list[Planned], batch: str) -> Ended:
     from distributed import get_worker
 
     began, done = time.perf_counter(), list[Done]()
-    executor: Executor[Planned, Done] = threads(_at_once(work, planned))
     wanted = takewhile(lambda _: batch not in _stopped, planned)
-    with closing(executor(lambda one: work.one(*one), wanted)) as results:
+    with closing(overlapped(work.spec)(lambda one: work.one(*one), wanted)) as results:
         try:
             for one in results:
                 done.append(one)
@@ -82,14 +75,6 @@ def run_task(work: Work, planned: list[Planned], batch: str) -> Ended:
             code = error.exit_code if isinstance(error, KernelscopeError) else BAD_INPUT
             return Ended(done, time.perf_counter() - began, str(error), code, get_worker().address)
     return Ended(done, time.perf_counter() - began)
-
-
-def _at_once(work: Work, planned: list[Planned]) -> int:
-    """How many of these files a worker has at a time."""
-    workers = work.spec.workers
-    largest: int = max(stamp(item.file).get("bytes", 0) for item, _ in planned)
-    fit: int = free_memory() // (workers * EXPANDED * max(largest, 1))
-    return min(max(AT_ONCE, min(MOST_AT_ONCE, fit)), 1 + cores() // workers)
 
 
 class _Watch:

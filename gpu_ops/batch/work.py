@@ -60,6 +60,9 @@ class Done(NamedTuple):
     said: tuple[str, ...] = ()
 
 
+Outcome = tuple[Item, Done]
+
+
 def cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
