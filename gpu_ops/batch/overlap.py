@@ -33,7 +33,7 @@ def nbytes_of(file: Path) -> int:
 
 def fits(spec: BatchSpec, sizes: Sequence[int]) -> bool:
     """Whether files of so many bytes can be at work together: one alone, and more if memory is free for all, loaded as
-    a whole. A worker reads and writes beside what it computes in any case."""
+    a whole. A worker has AT_ONCE in any case."""
     if len(sizes) <= (AT_ONCE if spec.is_spread else 1):
         return True
     free = free_memory() // spec.workers
