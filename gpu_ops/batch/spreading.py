@@ -43,13 +43,14 @@ WAIT_S, GONE_S = 0.2, 60.0
 
 class Ended(NamedTuple):
     """The outcomes of the first files of a task, in order. With a `fault` the process of this `worker` can no longer
-    use its device, since the file after those."""
+    use its device, since the file at this `place` of the batch, which is another one than those."""
 
     done: list[Done]
     seconds: float
     fault: str = ""
     code: int = BAD_INPUT
     worker: str = ""
+    place: int = -1
 
 
 _stopped = set[str]()
@@ -65,15 +66,24 @@ def run_task(work: Work, planned: list[Planned], batch: str) -> Ended:
     """Process files of a batch in a worker. Reading, computing and writing of several overlap."""
     from distributed import get_worker
 
-    began, done = time.perf_counter(), list[Done]()
-    wanted = takewhile(lambda _: batch not in _stopped, planned)
-    with closing(overlapped(work.spec)(lambda one: work.one(*one), wanted)) as results:
+    began, done, faults = time.perf_counter(), list[Done](), list[tuple[int, Exception]]()
+
+    def one(planned: Planned) -> Done:
         try:
-            for one in results:
-                done.append(one)
+            return work.one(*planned)
         except FOR_ALL as error:
+            faults.append((planned[0].place, error))  # the first one is the cause of those in other threads
+            raise
+
+    wanted = takewhile(lambda _: batch not in _stopped, planned)
+    with closing(overlapped(work.spec)(one, wanted)) as results:
+        try:
+            for ended in results:
+                done.append(ended)
+        except FOR_ALL:
+            place, error = faults[0]
             code = error.exit_code if isinstance(error, KernelscopeError) else BAD_INPUT
-            return Ended(done, time.perf_counter() - began, str(error), code, get_worker().address)
+            return Ended(done, time.perf_counter() - began, str(error), code, get_worker().address, place)
     return Ended(done, time.perf_counter() - began)
 
 
@@ -218,9 +228,11 @@ class Spread:
         if ended.done:
             self._seconds = ended.seconds / len(ended.done)
         if ended.fault:
-            item, rest = task[len(ended.done)][0], task[len(ended.done) + 1 :]
-            yield item, self._here.failed(item, ended.fault, ended.code)
-            self._suspects.extend(rest)
+            for planned in task[len(ended.done) :]:
+                if planned[0].place == ended.place:
+                    yield planned[0], self._here.failed(planned[0], ended.fault, ended.code)
+                else:
+                    self._suspects.append(planned)
             self._client.restart_workers([ended.worker], raise_for_error=False)
 
     def _lose(self, task: list[Planned], is_alone: bool) -> Iterator[Outcome]:
