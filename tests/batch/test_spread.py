@@ -269,7 +269,7 @@ def test_after_a_stop_nothing_begins_and_what_runs_is_taken() -> None:
 def test_workers_leave_signals_to_the_process_that_started_them() -> None:
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        clusters._interruption().setup(None)
+        clusters._preparation(Work(SPEC, "")).setup(None)
         assert all(signal.getsignal(number) == signal.SIG_IGN for number in before)
     finally:
         for number, handler in before.items():
@@ -510,9 +510,12 @@ def test_a_batch_in_a_thread_tells_what_happens(folder: Path) -> None:
     run = BatchRun(SPEC)
     assert run.report == {}
     events = list(run.start().events())
-    assert [e.what for e in events] == ["planned", *["started", "done"] * 3, "started", "failed", "ended"]
+    assert [e.what for e in events if e.what != "started"] == ["planned", *["done"] * 3, "failed", "ended"]
+    assert [e.row["name"] for e in events if e.what in ("done", "failed")] == ["0", "1", "2", "bad"]
     assert events[0].pace.count == 4 and events[-1].pace.done == 4 and events[-1].code == 2
-    assert [e.row["name"] for e in events if e.what == "started"] == ["0", "1", "2", "bad"]
+    for name in ("0", "1", "2", "bad"):
+        own = [e.what for e in events if e.row.get("name") == name]
+        assert own == ["started", "failed" if name == "bad" else "done"]
     assert run.report["complete"] and len(run.report["files"]) == 4
     (end,) = BatchRun(replace(SPEC, inputs=["nothing*.png"])).start().events()
     assert (end.what, end.code) == ("ended", 2) and "No file is called like" in end.text
