@@ -1,7 +1,7 @@
 """A batch: many files through one filter, each by one verified variant, to one file each.
 
 A file that fails does not stop the others. The report next to the results has a row for each file, and a later batch
-with `resume` continues it. Files are processed one after the other in this process, or by workers of Dask.
+with `resume` continues it. Files are processed in this process, or by workers of Dask.
 """
 
 from __future__ import annotations
@@ -14,14 +14,16 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from gpu_ops.batch.edited import edits_hold
 from gpu_ops.batch.file_lock import locked
 from gpu_ops.batch.files import SCHEMA, Item, check_apart, earlier_rows, find_files, items
+from gpu_ops.batch.overlap import Planned, overlapped
 from gpu_ops.batch.spec import BatchSpec
-from gpu_ops.batch.work import Done, Work
+from gpu_ops.batch.work import Done, Outcome, Work
 from gpu_ops.errors import FINE, WRONG, InputError, ReportError, plain
 from gpu_ops.io.part_files import growing, tidy
 from gpu_ops.progress import advance
@@ -126,14 +128,28 @@ class Batch:
         self._tell("The edited kernel is tested with the filter's contract first, on a simulated GPU.")
         return edits_hold(self.spec, stop)
 
-    def _alone(self, stop: Callable[[], bool]) -> Generator[tuple[Item, Done], None, None]:
+    def _alone(self, stop: Callable[[], bool]) -> Generator[Outcome, None, None]:
         """The outcome of each file, computed in this process."""
         self.provenance, self._began = self.work.provenance, time.perf_counter()
-        for item in items(self.files, self.folder):
+        ended = dict[int, Outcome]()
+
+        def one(planned: Planned) -> Outcome | None:
+            item, earlier = planned
             if stop():
-                return
+                return None
             self.begun(item)
-            yield item, self.work.one(item, self._earlier.get(item.name), report=self._report_of(item))
+            ended[item.place] = item, self.work.one(item, earlier, report=self._report_of(item))
+            return ended[item.place]
+
+        planned = ((item, self._earlier.get(item.name)) for item in items(self.files, self.folder))
+        try:
+            with closing(overlapped(self.spec)(one, takewhile(lambda _: not stop(), planned))) as results:
+                for item, done in filter(None, results):
+                    del ended[item.place]
+                    yield item, done
+        finally:
+            for item, done in ended.values():  # the batch ended while it waited for an earlier file
+                self._add(item, done)
 
     def _report_of(self, item: Item) -> Report:
         """What is called before each frame or band of a file."""
@@ -148,7 +164,7 @@ class Batch:
 
         return report
 
-    def _spread(self, stop: Callable[[], bool]) -> Generator[tuple[Item, Done], None, None]:
+    def _spread(self, stop: Callable[[], bool]) -> Generator[Outcome, None, None]:
         """The outcome of each file, computed by workers."""
         from gpu_ops.batch.cluster import cluster  # it needs the extra "batch"
         from gpu_ops.batch.spreading import Spread

@@ -12,34 +12,28 @@ import queue
 import secrets
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import closing, suppress
 from itertools import islice, takewhile
 from typing import Any, NamedTuple, NoReturn
 
 from gpu_ops.batch.cluster import Workers
-from gpu_ops.batch.file_bands import EXPANDED
-from gpu_ops.batch.files import Item, stamp
+from gpu_ops.batch.files import Item
 from gpu_ops.batch.in_bands import large_file
-from gpu_ops.batch.work import Done, Work, cores
+from gpu_ops.batch.overlap import Planned, overlapped
+from gpu_ops.batch.work import Done, Outcome, Work
 from gpu_ops.errors import BAD_INPUT, DeviceError, KernelError, KernelscopeError, counted
-from gpu_ops.host import free_memory
 from gpu_ops.io.images.stores import is_store
 from gpu_ops.io.rows import SMALL
 from gpu_ops.progress import advance
 from gpu_ops.running.attempt import FOR_ALL
-from gpu_ops.running.parts import Executor, Report, threads
+from gpu_ops.running.parts import Executor, Report
 
-Planned = tuple[Item, Mapping[str, Any] | None]
-"""A file, and its row of an earlier batch."""
-Outcome = tuple[Item, Done]
 TRIALS = 3
 """How often a file may lose a worker that had nothing else to do."""
-AHEAD, AT_ONCE, MOST_AT_ONCE = 2, 3, 8
-"""Tasks for each worker that are planned, and files of one task that a worker has at a time, if it has as many cores:
-it reads one, computes another and writes a third; and more where memory is large, because a GPU computes faster than a
-core hashes what is read and written."""
+AHEAD = 2
+"""Tasks for each worker that are planned."""
 TASK_S, MOST = 2.0, 64
 """The seconds of a task, and its files: a task costs its scheduler a few milliseconds, and at its end nothing
 overlaps."""
@@ -49,13 +43,14 @@ WAIT_S, GONE_S = 0.2, 60.0
 
 class Ended(NamedTuple):
     """The outcomes of the first files of a task, in order. With a `fault` the process of this `worker` can no longer
-    use its device, since the file after those."""
+    use its device, since the file at this `place` of the batch, which is another one than those."""
 
     done: list[Done]
     seconds: float
     fault: str = ""
     code: int = BAD_INPUT
     worker: str = ""
+    place: int = -1
 
 
 _stopped = set[str]()
@@ -71,25 +66,25 @@ def run_task(work: Work, planned: list[Planned], batch: str) -> Ended:
     """Process files of a batch in a worker. Reading, computing and writing of several overlap."""
     from distributed import get_worker
 
-    began, done = time.perf_counter(), list[Done]()
-    executor: Executor[Planned, Done] = threads(_at_once(work, planned))
-    wanted = takewhile(lambda _: batch not in _stopped, planned)
-    with closing(executor(lambda one: work.one(*one), wanted)) as results:
+    began, done, faults = time.perf_counter(), list[Done](), list[tuple[int, Exception]]()
+
+    def one(planned: Planned) -> Done:
         try:
-            for one in results:
-                done.append(one)
+            return work.one(*planned)
         except FOR_ALL as error:
+            faults.append((planned[0].place, error))  # the first one is the cause of those in other threads
+            raise
+
+    wanted = takewhile(lambda _: batch not in _stopped, planned)
+    with closing(overlapped(work.spec)(one, wanted)) as results:
+        try:
+            for ended in results:
+                done.append(ended)
+        except FOR_ALL:
+            place, error = faults[0]
             code = error.exit_code if isinstance(error, KernelscopeError) else BAD_INPUT
-            return Ended(done, time.perf_counter() - began, str(error), code, get_worker().address)
+            return Ended(done, time.perf_counter() - began, str(error), code, get_worker().address, place)
     return Ended(done, time.perf_counter() - began)
-
-
-def _at_once(work: Work, planned: list[Planned]) -> int:
-    """How many of these files a worker has at a time."""
-    workers = work.spec.workers
-    largest: int = max(stamp(item.file).get("bytes", 0) for item, _ in planned)
-    fit: int = free_memory() // (workers * EXPANDED * max(largest, 1))
-    return min(max(AT_ONCE, min(MOST_AT_ONCE, fit)), 1 + cores() // workers)
 
 
 class _Watch:
@@ -233,9 +228,11 @@ class Spread:
         if ended.done:
             self._seconds = ended.seconds / len(ended.done)
         if ended.fault:
-            item, rest = task[len(ended.done)][0], task[len(ended.done) + 1 :]
-            yield item, self._here.failed(item, ended.fault, ended.code)
-            self._suspects.extend(rest)
+            for planned in task[len(ended.done) :]:
+                if planned[0].place == ended.place:
+                    yield planned[0], self._here.failed(planned[0], ended.fault, ended.code)
+                else:
+                    self._suspects.append(planned)
             self._client.restart_workers([ended.worker], raise_for_error=False)
 
     def _lose(self, task: list[Planned], is_alone: bool) -> Iterator[Outcome]:

@@ -33,6 +33,7 @@ from gpu_ops.errors import (
 )
 from gpu_ops.filters import FILTERS
 from gpu_ops.io.inputs import Array
+from gpu_ops.io.known import noting_hashes
 from gpu_ops.io.memory import Allocate, ReusedMemory, allocating
 from gpu_ops.io.opening import notes_in
 from gpu_ops.io.reading import Reading
@@ -58,6 +59,9 @@ class Done(NamedTuple):
     row: dict[str, Any]
     code: int
     said: tuple[str, ...] = ()
+
+
+Outcome = tuple[Item, Done]
 
 
 def cores() -> int:
@@ -232,7 +236,7 @@ def _compute_frames(
     suffix = f".{spec.format}" if spec.format else formats[0] if formats else ".npy"
     path = item.path(suffix)
     try:
-        with _computing:
+        with _computing, noting_hashes() as noted:
             read = partial(_frame, spec.reading, item.file)
             written = write(read, count, wanted._replace(output=output.id), path)
     except WrongResult as error:
@@ -240,7 +244,7 @@ def _compute_frames(
         return WRONG
     verdict = "was compared with the reference" if written.checked else "was not checked"
     record |= {"frames": count, "notes": [f"all {count:,} frames, of which frame 0 {verdict}"], "output": str(path)}
-    record |= {"status": "right" if written.checked else "unverified", **result_facts(path)}
+    record |= {"status": "right" if written.checked else "unverified", **result_facts(path, noted)}
     return FINE
 
 
@@ -254,10 +258,10 @@ def _compute_bands(large: LargeFile, record: dict[str, Any], bands: Executor[Any
     """Process one file in bands, as `_compute` does with a whole one."""
     record |= large.facts
     try:
-        with _computing:
+        with _computing, noting_hashes() as noted:
             record |= large.write(bands, report)
     except WrongResult as error:
         record |= {"status": "wrong", "sentence": str(error)}
         return WRONG
-    record |= {"output": str(large.path), **result_facts(large.path)}
+    record |= {"output": str(large.path), **result_facts(large.path, noted)}
     return FINE

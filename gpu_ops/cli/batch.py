@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "many files",
         "With --output-dir each file of --input (several names, a folder, or a quoted pattern such as 'in/*.png') "
         f"gives one result there, by one variant (default: {VARIANT_RULE}). Exit code: 0 all right, 3 a result was "
-        "wrong, 2 a file failed, 4 a device failed, 130 stopped; Ctrl-C ends after the present file.",
+        "wrong, 2 a file failed, 4 a device failed, 130 stopped; Ctrl-C ends after the files at work.",
     )
     group.add_argument("--output-dir", metavar="FOLDER", help="save the result of each input here, under the same name")
     group.add_argument("--format", choices=formats, help=f"of the results (default: {FORMAT_RULE})")
@@ -176,14 +176,14 @@ def _spec(args: argparse.Namespace) -> BatchSpec:
 
 @contextmanager
 def _stoppable() -> Iterator[Event]:
-    """Inside the block, the first Ctrl-C or SIGTERM stops after the present file, and the second at once."""
+    """Inside the block, the first Ctrl-C or SIGTERM stops after the files at work, and the second at once."""
     stop = Event()
 
     def ask(number: int, frame: object) -> None:
         if stop.is_set():
             raise KeyboardInterrupt
         stop.set()
-        streams.say("It ends after this file; press Ctrl-C again to stop at once.")
+        streams.say("It ends after the files at work; press Ctrl-C again to stop at once.")
 
     with stopping.handled(ask, stopping.CTRL_C, stopping.TERMINATION):
         yield stop

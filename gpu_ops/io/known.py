@@ -1,5 +1,5 @@
-"""Caches for files that were read before: their hashes, and the stacks opened last. A file that has been written since
-counts as another file: its time, its size or its inode differs."""
+"""Caches for files that were read before: their hashes, and the stacks opened last; and hashes of files that are being
+written. A file that has been written since counts as another file: its time, its size or its inode differs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 from gpu_ops.io.stacks import Stack
 from gpu_ops.progress import advance
@@ -27,6 +30,8 @@ PIECES, PIECE_BYTES = 64, 1 << 16
 HASHED = 1 << 20
 """Bytes that are hashed at a time: they stay in a cache, and no new memory is needed for each."""
 MOST_STACKS, MOST_HASHES = 2, 64
+FOLLOW_S = 0.2
+"""Seconds of one wait for a hash."""
 FRESH = 2.0
 """Seconds after a write in which some file systems may give a second write the same time."""
 
@@ -109,6 +114,59 @@ def hash_files(files: Sequence[Path], named: bool = False, whole: bool = False) 
                     advance(min(done + start, total), total)
         done += size
     return SAMPLED + digest.hexdigest() if sampled else digest.hexdigest()
+
+
+_noted: ContextVar[dict[Stamp, str] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noting_hashes() -> Iterator[dict[Stamp, str]]:
+    """Inside, files that are written by rows are hashed meanwhile (`hashed_meanwhile`): the SHA-256 of each by its
+    stamp, which lacks the name."""
+    noted: dict[Stamp, str] = {}
+    token = _noted.set(noted)
+    try:
+        yield noted
+    finally:
+        _noted.reset(token)
+
+
+def written_as(state: os.stat_result) -> Stamp:
+    """A file without its name, which changes when it replaces another."""
+    return ((state.st_dev, state.st_ino, state.st_mtime_ns, state.st_size),)
+
+
+@contextmanager
+def hashed_meanwhile(file: IO[bytes], write: Callable[[Any], None]) -> Iterator[Callable[[Any], None]]:
+    """A function that calls `write`, which writes the next bytes of a new file; those before them are final. Within
+    `noting_hashes` a thread reads what was written, from the system's memory, and hashes it. Raises Cancelled."""
+    noted = _noted.get()
+    if noted is None:
+        yield write
+        return
+    digest, pool = hashlib.sha256(), ThreadPoolExecutor(1)
+    with open(file.name, "rb", buffering=0) as written:  # a buffer would have bytes that are not final
+
+        def follow(end: int) -> None:
+            while written.tell() < end and (piece := written.read(min(HASHED, end - written.tell()))):
+                digest.update(piece)
+
+        def write_next(rows: Any) -> None:
+            write(rows)
+            file.flush()
+            pool.submit(follow, file.tell())
+
+        try:
+            yield write_next
+            file.flush()
+            last = pool.submit(follow, os.fstat(file.fileno()).st_size)
+            while not wait([last], FOLLOW_S).done:
+                advance(1, 1)
+        finally:
+            pool.shutdown(cancel_futures=True)
+        state = os.fstat(file.fileno())
+        if last.exception() is None and written.tell() == state.st_size:  # else it is read once more
+            noted[written_as(state)] = digest.hexdigest()
 
 
 def has_hash(files: Sequence[Path], known: str, recorded: object, named: bool = False) -> bool:

@@ -30,7 +30,7 @@ from gpu_ops.io.formats import find_format
 from gpu_ops.io.images import stores, tiff
 from gpu_ops.io.images.tiff_writer import TiffWriter
 from gpu_ops.io.inputs import Array, check_file_shape, find_kind
-from gpu_ops.io.known import Stamp, stamp_of
+from gpu_ops.io.known import Stamp, hashed_meanwhile, stamp_of
 from gpu_ops.io.memory import in_bands, read_at
 from gpu_ops.io.opening import Opening
 from gpu_ops.io.pieces import write_from
@@ -290,5 +290,6 @@ def writing_rows(
         if suffix in stores.HDF5:
             with stores.hdf5_rows(file, shape, dtype, frames, name, about=note) as rows:
                 yield rows
-        else:
-            yield begin_rows(file, path, shape, dtype, frames, pixel, note)
+            return
+        with hashed_meanwhile(file, begin_rows(file, path, shape, dtype, frames, pixel, note)) as write:
+            yield write

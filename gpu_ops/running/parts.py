@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 from threading import Event
@@ -24,6 +24,8 @@ Report = Callable[[int, int], None]
 """Called with the index of a part and the number of all parts."""
 Executor = Callable[[Callable[[P], R], Iterable[P]], Generator[R, None, None]]
 """Yields the results of a function for parts, in their order. Closing it ends the work."""
+WAIT_S = 0.2
+"""Seconds of one wait for a thread."""
 
 
 def serial(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
@@ -32,27 +34,36 @@ def serial(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, Non
         yield work(part)
 
 
-def threads(workers: int) -> Executor[P, R]:
-    """Process so many parts at a time, one in each thread. Work that is ended stops where it calls `advance`."""
+def threads(workers: int, fit: Callable[[Sequence[P]], bool] = lambda parts: True) -> Executor[P, R]:
+    """Process so many parts at a time, one in each thread, and only as many as `fit` together. Work that is ended stops
+    where it calls `advance`."""
 
     def results(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
-        stop, ended, begun = stop_request(), Event(), deque[Future[R]]()
+        stop, ended, begun = stop_request(), Event(), deque[tuple[P, Future[R]]]()
 
         def run(part: P) -> R:
             with listening(lambda: ended.is_set() or (stop is not None and stop())):
                 return work(part)
 
+        def first() -> R:
+            future = begun.popleft()[1]
+            while not wait([future], WAIT_S).done:  # a signal may interrupt no wait without an end
+                pass
+            return future.result()
+
         with ThreadPoolExecutor(workers) as pool:
             try:
                 for part in parts:
-                    begun.append(pool.submit(run, part))
+                    while begun and not fit([*(one for one, _ in begun), part]):
+                        yield first()
+                    begun.append((part, pool.submit(run, part)))
                     if len(begun) > workers:
-                        yield begun.popleft().result()
+                        yield first()
                 while begun:
-                    yield begun.popleft().result()
+                    yield first()
             finally:
                 ended.set()
-                for future in begun:
+                for _, future in begun:
                     future.cancel()
 
     return results

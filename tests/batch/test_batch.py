@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,10 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpu_ops.batch import overlap
 from gpu_ops.batch import work as batch
 from gpu_ops.batch.file_lock import locked
-from gpu_ops.cli import main
+from gpu_ops.cli import main, streams
 from gpu_ops.io import load, save
+from gpu_ops.progress import advance
 
 CPU = ("--device", "cpu")
 SCIPY = "--variant", "scipy"
@@ -160,7 +164,9 @@ def test_two_batches_do_not_write_to_one_folder(call: Call) -> None:
     assert [name for name in os.listdir("out") if name.startswith(".")] == []
 
 
-def test_resume_knows_files_that_this_call_does_not_come_to(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_resume_knows_files_that_this_call_does_not_come_to(
+    call: Call, monkeypatch: pytest.MonkeyPatch, one_by_one: None
+) -> None:
     call("--input", "in")
     stop_in(monkeypatch, "a", times=2)
     code, _, _ = call("--input", "in/a.png", "in/b.png", "--resume", "--window", "7")
@@ -171,41 +177,109 @@ def test_resume_knows_files_that_this_call_does_not_come_to(call: Call, monkeypa
 ENDS = pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
 
 
-def stop_in(monkeypatch: pytest.MonkeyPatch, name: str, times: int, end: signal.Signals = signal.SIGINT) -> None:
-    """Press Ctrl-C, or send another signal, so often while the file of this name is worked on."""
-    compute = batch._compute
+@pytest.fixture
+def one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One file at a time."""
+    monkeypatch.setattr(overlap, "cores", lambda: 0)
+
+
+def stop_in(
+    monkeypatch: pytest.MonkeyPatch, name: str, times: int, end: signal.Signals = signal.SIGINT
+) -> threading.Event:
+    """Press Ctrl-C, or send another signal, so often while the file of this name is worked on; the second one ends it.
+    Returns what is set once the first one was heard."""
+    compute, say, heard = batch._compute, streams.say, threading.Event()
 
     def pressed(own: Any, item: Any, *rest: Any) -> int:
-        for _ in range(times if item.name == name else 0):
+        if item.name == name:
             os.kill(os.getpid(), end)
+            assert heard.wait(10)
+        if item.name == name and times == 2:
+            os.kill(os.getpid(), end)
+            go_on()
         return compute(own, item, *rest)
 
+    def said(words: str) -> None:
+        say(words)
+        if "press Ctrl-C again" in words:
+            heard.set()
+
     monkeypatch.setattr(batch, "_compute", pressed)
+    monkeypatch.setattr(streams, "say", said)
+    return heard
+
+
+def go_on() -> None:
+    """Work until it is cancelled."""
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
+        advance(0, 1)
+        time.sleep(0.002)
 
 
 @ENDS
 def test_ctrl_c_ends_after_the_present_file_with_a_summary(
-    call: Call, monkeypatch: pytest.MonkeyPatch, end: signal.Signals
+    call: Call, monkeypatch: pytest.MonkeyPatch, one_by_one: None, end: signal.Signals
 ) -> None:
     handler = signal.getsignal(end)
-    stop_in(monkeypatch, "b", times=1, end=end)
-    code, out, err = call("--input", "in")
-    assert code == 130 and "It ends after this file" in err
+    with monkeypatch.context() as patch:
+        stop_in(patch, "b", times=1, end=end)
+        code, out, err = call("--input", "in")
+    assert code == 130 and "It ends after the files at work" in err
     assert "2 right, 2 not reached" in out and Path("out/b.png").exists() and not Path("out/c.npy").exists()
     assert not report()["complete"] and set(by_name()) == {"a", "b"}
     assert signal.getsignal(end) is handler
-    stop_in(monkeypatch, "nobody", times=0)
     code, out, _ = call("--input", "in", "--resume")
     assert code == 0 and "2 done before, 2 right" in out and report()["complete"]
 
 
 @ENDS
 def test_ctrl_c_twice_ends_at_once_with_a_summary(
-    call: Call, monkeypatch: pytest.MonkeyPatch, end: signal.Signals
+    call: Call, monkeypatch: pytest.MonkeyPatch, one_by_one: None, end: signal.Signals
 ) -> None:
     stop_in(monkeypatch, "b", times=2, end=end)
     code, out, _ = call("--input", "in")
     assert code == 130 and "1 right, 3 not reached" in out and not Path("out/b.png").exists()
+
+
+def test_ctrl_c_while_three_files_are_at_work_lets_them_end(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(overlap, "cores", lambda: 2)
+    heard, meeting = stop_in(monkeypatch, "b", times=1), threading.Barrier(3, timeout=10)
+    compute = batch._compute
+
+    def together(own: Any, item: Any, *rest: Any) -> int:
+        meeting.wait()
+        code = compute(own, item, *rest)
+        assert heard.wait(10)
+        return code
+
+    monkeypatch.setattr(batch, "_compute", together)
+    code, out, _ = call("--input", "in")
+    assert code == 130 and "3 right, 1 not reached" in out and set(by_name()) == {"a", "b", "c"}
+
+
+def test_ctrl_c_twice_leaves_the_row_of_each_file_that_has_ended(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the third one, while the two before it are at work."""
+    monkeypatch.setattr(overlap, "cores", lambda: 2)
+    stop_in(monkeypatch, "b", times=2)
+    ended, one, compute = threading.Event(), batch.Work.one, batch._compute
+
+    def worked(own: Any, item: Any, *rest: Any) -> int:
+        if item.name in "ad":
+            go_on()
+        assert item.name == "c" or ended.wait(10)
+        return compute(own, item, *rest)
+
+    def noted(own: Any, item: Any, *rest: Any, **more: Any) -> Any:
+        done = one(own, item, *rest, **more)
+        ended.set()
+        return done
+
+    monkeypatch.setattr(batch, "_compute", worked)
+    monkeypatch.setattr(batch.Work, "one", noted)
+    code, out, _ = call("--input", "in")
+    assert code == 130 and "1 right, 3 not reached" in out
+    assert set(by_name()) == {"c"} and set(os.listdir("out")) == {"c.npy", "kernelscope-batch.json"}
 
 
 def test_a_wrong_result_is_not_saved_and_counts_most(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 import json
 import re
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +17,11 @@ import pytest
 import tifffile
 
 from gpu_ops.batch import all_frames, file_bands
+from gpu_ops.batch.files import result_facts
 from gpu_ops.cli import main
 from gpu_ops.io import load, save
+from gpu_ops.io.known import hashed_meanwhile, noting_hashes
+from gpu_ops.io.rows import writing_rows
 
 RANDOM = np.random.default_rng(4)
 IMAGE = RANDOM.integers(0, 2**16, (700, 300), np.uint16)
@@ -184,3 +190,55 @@ def test_a_line_says_how_far_frames_and_bands_are(capsys: pytest.CaptureFixture[
     lines = [line for line in capsys.readouterr().err.splitlines() if re.search(r"\d of \d+ bands", line)]
     count = int(lines[0].split()[-2])
     assert lines == [f"kernelscope: in/a.npy: {k} of {count} bands" for k in range(1, count)] and count > 2
+
+
+@pytest.mark.parametrize(("name", "frames"), [("a.npy", None), ("a.npy", 3), ("a.tif", None), ("a.tif", 3)])
+def test_a_result_is_hashed_while_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, frames: int | None
+) -> None:
+    path, rows = tmp_path / name, np.random.default_rng(3).integers(0, 255, (8, 300), np.uint8)
+    with noting_hashes() as noted, writing_rows(path, (8, 300), rows.dtype, None, "a note", frames) as write:
+        for part in [rows[:5], rows[5:]] * (frames or 1):
+            write(part)
+    expected = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert [*noted.values()] == [expected]
+    with monkeypatch.context() as patch:
+        patch.setattr(hashlib, "file_digest", None)  # the file is not read once more
+        assert result_facts(path, noted) == {"output_bytes": path.stat().st_size, "output_sha256": expected}
+    later = tmp_path / "later"
+    later.write_bytes(path.read_bytes()[:-1] + b"x")
+    later.replace(path)
+    changed = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert result_facts(path, noted)["output_sha256"] == changed != expected, "another file of this name is read"
+
+
+def test_a_hash_that_lacks_bytes_is_not_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = open
+
+    def short(file: Any, *args: Any, **how: Any) -> Any:
+        return io.BytesIO(b"short") if how.get("buffering") == 0 else opened(file, *args, **how)
+
+    monkeypatch.setattr("builtins.open", short)
+    rows = np.ones((4, 30), np.uint8)
+    with noting_hashes() as noted, writing_rows(tmp_path / "a.npy", (4, 30), rows.dtype, None, "") as write:
+        write(rows)
+    assert noted == {} and np.array_equal(np.load(tmp_path / "a.npy"), rows)
+
+
+def test_bytes_that_are_not_final_are_not_hashed(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with noting_hashes() as noted, open(path, "xb") as file:
+        file.truncate(40)  # as a TIFF has its size before its values
+        with hashed_meanwhile(file, file.write) as write:
+            for k in range(1, 5):
+                write(bytes([k]) * 10)
+                time.sleep(0.01)
+    assert [*noted.values()] == [hashlib.sha256(path.read_bytes()).hexdigest()]
+
+
+@pytest.mark.thorough
+def test_no_result_of_bands_or_frames_is_read_again(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hashlib, "file_digest", None)
+    assert call("--input", "in/a.npy", *MIB)[0] == 0
+    save("in/stack.npy", RANDOM.integers(0, 255, (3, 20, 30), np.uint8))
+    assert call("--input", "in/stack.npy", "--frames", "all", "--format", "npy")[0] == 0

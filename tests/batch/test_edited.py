@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from gpu_ops.batch.edited import edits_hold, limits_of
 from gpu_ops.batch.files import items
+from gpu_ops.batch.overlap import overlapped
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.batch.work import Work
 from gpu_ops.cli.batch import _spec
@@ -20,6 +22,7 @@ from gpu_ops.errors import KernelError, LimitReached, ParamError
 from gpu_ops.io import save
 from gpu_ops.own_kernels.checking import usual_device
 from gpu_ops.progress import advance
+from gpu_ops.running.parts import serial
 from gpu_ops.types import Pick
 
 FILE = "mean2d/1_naive.cu"
@@ -57,6 +60,12 @@ def test_an_edited_kernel_has_limits_and_a_shipped_one_none() -> None:
             advance(0, 1)
     with limits_of(Pick("naive", "sim"), 1e-9, "a.png"):
         advance(0, 1)
+
+
+def test_files_of_an_edited_kernel_go_one_after_the_other(tmp_path: Path) -> None:
+    """Its limits count the processor time of the process, which other files would take too."""
+    assert overlapped(_edited(tmp_path, "text")) is serial
+    assert overlapped(replace(_edited(tmp_path, "text"), edits={})) is not serial
 
 
 @pytest.mark.thorough

@@ -40,7 +40,7 @@ from gpu_ops.version import install
 distributed = pytest.importorskip("distributed")
 
 from gpu_ops.batch import cluster as clusters  # noqa: E402 - they need Dask
-from gpu_ops.batch import spreading  # noqa: E402
+from gpu_ops.batch import overlap, spreading  # noqa: E402
 from gpu_ops.batch.cluster import Workers, cluster  # noqa: E402
 from gpu_ops.batch.spreading import TRIALS, Ended, Spread, on_workers  # noqa: E402
 
@@ -235,6 +235,27 @@ def test_a_fault_of_the_device_restarts_the_worker_and_the_others_go_on() -> Non
     assert any("fault" in names and len(names) > 2 for names in client.tasks), "it was among others"
     assert found["fault"].row["sentence"] == "an illegal address" and found["fault"].code == 3
     assert client.restarted == ["tcp://a"]
+
+
+def test_the_first_fault_is_that_of_its_file_and_not_of_one_that_follows_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The file before it is at work in another thread, and finds a device that is of no use any more."""
+    monkeypatch.setattr(overlap, "cores", lambda: 3)
+    faulted = threading.Event()
+
+    class Faults(Work):
+        def one(self, item: Item, *rest: Any) -> Done:
+            if item.place == 1:
+                assert faulted.wait(10)
+                raise KernelFault("it is lost")
+            if item.place == 2:
+                threading.Timer(0.05, faulted.set).start()
+                raise KernelFault("an illegal address")
+            return Done({"name": item.name}, 0)
+
+    ended = spreading.run_task(Faults(SPEC, ""), [*planned(4)], "batch")
+    assert (len(ended.done), ended.place, ended.fault) == (1, 2, "an illegal address")
 
 
 def test_after_a_stop_nothing_begins_and_what_runs_is_taken() -> None:
@@ -489,9 +510,12 @@ def test_a_batch_in_a_thread_tells_what_happens(folder: Path) -> None:
     run = BatchRun(SPEC)
     assert run.report == {}
     events = list(run.start().events())
-    assert [e.what for e in events] == ["planned", *["started", "done"] * 3, "started", "failed", "ended"]
+    assert [e.what for e in events if e.what != "started"] == ["planned", *["done"] * 3, "failed", "ended"]
+    assert [e.row["name"] for e in events if e.what in ("done", "failed")] == ["0", "1", "2", "bad"]
     assert events[0].pace.count == 4 and events[-1].pace.done == 4 and events[-1].code == 2
-    assert [e.row["name"] for e in events if e.what == "started"] == ["0", "1", "2", "bad"]
+    for name in ("0", "1", "2", "bad"):
+        own = [e.what for e in events if e.row.get("name") == name]
+        assert own == ["started", "failed" if name == "bad" else "done"]
     assert run.report["complete"] and len(run.report["files"]) == 4
     (end,) = BatchRun(replace(SPEC, inputs=["nothing*.png"])).start().events()
     assert (end.what, end.code) == ("ended", 2) and "No file is called like" in end.text

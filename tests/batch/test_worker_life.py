@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gpu_ops.batch import spreading, work
+from gpu_ops.batch import overlap, work
 from gpu_ops.batch.files import Item
 from gpu_ops.batch.spec import BatchSpec
 from gpu_ops.batch.work import Work
@@ -67,29 +67,34 @@ def test_frames_of_a_stack_do_not_fill_memory(tmp_path: Path, prepared: list[int
     assert all(np.array_equal(one, written[0]) for one in written)
 
 
+ONE, TWO = replace(SPEC, workers=1), replace(SPEC, workers=2)
+
+
 @pytest.mark.parametrize(
-    ("nbytes", "free", "cores", "workers", "count"),
+    ("spec", "nbytes", "free", "count"),
     [
-        (1 << 26, 1 << 38, 32, 2, spreading.MOST_AT_ONCE),
-        (1 << 26, 1 << 36, 32, 2, spreading.MOST_AT_ONCE),
-        (1 << 30, 1 << 38, 32, 2, spreading.AT_ONCE),  # each could need 64 GiB
-        (1 << 30, 5 << 37, 32, 2, 5),
-        (1 << 26, 1 << 33, 32, 2, spreading.AT_ONCE),
-        (1 << 20, 1 << 38, 2, 2, 2),  # one core each
-        (1 << 20, 1 << 38, 8, 2, 5),
+        (TWO, 1 << 26, 1 << 38, overlap.MOST_AT_ONCE),
+        (TWO, 1 << 30, 1 << 38, overlap.AT_ONCE),  # each could need 64 GiB
+        (TWO, 1 << 30, 5 << 37, 5),
+        (TWO, 1 << 26, 1 << 33, overlap.AT_ONCE),
+        (ONE, 1 << 26, 1 << 38, overlap.MOST_AT_ONCE),
+        (ONE, 1 << 30, 1 << 38, 4),
+        (ONE, 1 << 26, 1 << 33, 2),
+        (ONE, 1 << 30, 1 << 34, 1),
+        (replace(ONE, memory=1 << 33), 1 << 26, 1 << 38, 2),
     ],
 )
-def test_files_at_a_time_by_memory_and_cores(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, nbytes: int, free: int, cores: int, workers: int, count: int
+def test_files_at_a_time_by_memory(
+    monkeypatch: pytest.MonkeyPatch, spec: BatchSpec, nbytes: int, free: int, count: int
 ) -> None:
-    path = tmp_path / "a.npy"
-    path.touch()
-    os.truncate(path, nbytes)
-    monkeypatch.setattr(spreading, "free_memory", lambda: free)
-    monkeypatch.setattr(spreading, "cores", lambda: cores)
-    small = Item(0, tmp_path / "missing.npy", tmp_path, "missing")
-    planned = [(small, None), (small._replace(file=path), None)]
-    assert spreading._at_once(Work(replace(SPEC, workers=workers), ""), planned) == count  # type: ignore[arg-type]
+    monkeypatch.setattr(overlap, "free_memory", lambda: free)
+    assert [overlap.fits(spec, [nbytes] * n) for n in range(1, 9)] == [n <= count for n in range(1, 9)]
+
+
+@pytest.mark.parametrize(("cores", "workers", "count"), [(32, 2, 8), (2, 2, 2), (8, 2, 5), (1, 1, 2), (2, 1, 3)])
+def test_files_at_a_time_by_cores(monkeypatch: pytest.MonkeyPatch, cores: int, workers: int, count: int) -> None:
+    monkeypatch.setattr(overlap, "cores", lambda: cores)
+    assert overlap.at_once(replace(SPEC, workers=workers)) == count
 
 
 @pytest.fixture
