@@ -132,7 +132,7 @@ def test_every_lane_of_a_wide_access_has_two_neighbouring_butterflies() -> None:
         pick = Pick("fast", "sim", {"width": 128, "radix": radix})
         params = {"points": points, "numbers": "complex"}
         run = list(run_experiment(Experiment("fft_batch1d", input, params, (pick,), protocol="none")))[-1]
-        words = f"the threads of {points} points have no two neighbouring butterflies; choose {advice}"
+        words = f"the threads of {points:,} points have no two neighbouring butterflies; choose {advice}"
         assert run.failure.endswith(words) if advice else run.ok
 
 
