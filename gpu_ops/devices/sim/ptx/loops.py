@@ -175,8 +175,8 @@ def _before(blocks: Sequence[Block]) -> list[list[int]]:
 def in_running_order(blocks: list[Block]) -> list[Block]:
     """The blocks with new numbers: each after those that lead to it without a jump back, and after the loops that lead
     to it. The scheduler runs the lowest first, so lanes that part meet again as early as they do in the machine code.
-    The text is mostly in such an order, but rare ways, such as those of powf for infinite numbers, are behind the end
-    of the kernel. Where a loop has two entries there is no such order: then the text decides."""
+    The text is mostly in such an order, but branches that are seldom taken, such as those of powf for infinite numbers,
+    follow the end of the kernel. Where a loop has two entries there is no such order: then the text decides."""
     back = set(_jumps_back(blocks))
     onward = [[t for t in block.targets if (block.number, t) not in back] for block in blocks]
     for latch, target in _ways_out(blocks, back):
