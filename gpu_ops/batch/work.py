@@ -220,8 +220,9 @@ def _compute_loaded(
     path = item.path(spec.suffix(output.kind, form.dtype, input.rate))
     about = about_run(report_row, work.provenance, output.id)
     saving = replace(spec.saving, about=about, pixel=input.facts.pixel)
-    record["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
-    record |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path)}
+    with noting_hashes() as noted:
+        record["mapping"] = save_output(path, output, result.outputs[output.id], form, input.rate, saving)
+    record |= {"output": str(path), "status": "right" if result.ok else "unverified", **result_facts(path, noted)}
     return FINE
 
 

@@ -4,6 +4,7 @@ unchecked."""
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import tokenize
@@ -16,7 +17,7 @@ import numpy as np
 from gpu_ops.errors import InputError, ParamError, plain
 from gpu_ops.input_kinds import IMAGE_CHANNELS, STACK
 from gpu_ops.io.inputs import Array, check_file_shape, check_limit
-from gpu_ops.io.known import kept_stack
+from gpu_ops.io.known import kept_stack, note_hash
 from gpu_ops.io.memory import check_memory, read_at
 from gpu_ops.io.opening import Decoded, Opening, Survey
 from gpu_ops.io.pieces import read_into, write_from
@@ -119,8 +120,11 @@ def write_npy(file: IO[bytes], array: Array, rate: float | None, name: str) -> N
         raise InputError(f"{name} cannot hold Python objects; convert the array to numbers first.")
     # Header and data go through the same buffered file: NumPy's own writer may bypass the buffer.
     whole = np.asarray(array, order="C")
-    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
-    write_from(file, whole.reshape(-1).view(np.uint8))
+    header, values = io.BytesIO(), whole.reshape(-1).view(np.uint8)
+    np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(whole))
+    file.write(header.getvalue())
+    write_from(file, values)
+    note_hash(file, np.frombuffer(header.getbuffer(), np.uint8), values)
 
 
 def is_stack(shape: tuple[int, ...], kind: str) -> bool:

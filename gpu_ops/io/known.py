@@ -15,6 +15,8 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, Generic, TypeVar
 
+from gpu_ops.io.inputs import Array
+from gpu_ops.io.pieces import PIECE
 from gpu_ops.io.stacks import Stack
 from gpu_ops.progress import advance
 
@@ -121,8 +123,8 @@ _noted: ContextVar[dict[Stamp, str] | None] = ContextVar("noted", default=None)
 
 @contextmanager
 def noting_hashes() -> Iterator[dict[Stamp, str]]:
-    """Inside, files that are written by rows are hashed meanwhile (`hashed_meanwhile`): the SHA-256 of each by its
-    stamp, which lacks the name."""
+    """Inside, NPY files and those that are written by rows are hashed meanwhile: the SHA-256 of each by its stamp,
+    which lacks the name."""
     noted: dict[Stamp, str] = {}
     token = _noted.set(noted)
     try:
@@ -167,6 +169,22 @@ def hashed_meanwhile(file: IO[bytes], write: Callable[[Any], None]) -> Iterator[
         state = os.fstat(file.fileno())
         if last.exception() is None and written.tell() == state.st_size:  # else it is read once more
             noted[written_as(state)] = digest.hexdigest()
+
+
+def note_hash(file: IO[bytes], *parts: Array) -> None:
+    """Within `noting_hashes`, hash a new file that has just these arrays of bytes, without reading it. Raises
+    Cancelled."""
+    noted = _noted.get()
+    if noted is None:
+        return
+    file.flush()
+    digest, state = hashlib.sha256(), os.fstat(file.fileno())
+    for part in parts:
+        for start in range(0, part.size, PIECE):
+            advance(start, part.size)
+            digest.update(part[start : start + PIECE].data)
+    if sum(part.size for part in parts) == state.st_size:
+        noted[written_as(state)] = digest.hexdigest()
 
 
 def has_hash(files: Sequence[Path], known: str, recorded: object, named: bool = False) -> bool:

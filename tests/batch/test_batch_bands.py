@@ -225,6 +225,18 @@ def test_a_hash_that_lacks_bytes_is_not_noted(tmp_path: Path, monkeypatch: pytes
     assert noted == {} and np.array_equal(np.load(tmp_path / "a.npy"), rows)
 
 
+@pytest.mark.parametrize(
+    "array", [IMAGE, IMAGE.astype(np.complex64)[:, ::2], np.float32(3)], ids=["plain", "gaps", "one"]
+)
+def test_an_array_is_hashed_as_its_file(tmp_path: Path, array: Any) -> None:
+    path = tmp_path / "a.npy"
+    with noting_hashes() as noted:
+        save(path, array)
+    assert [*noted.values()] == [hashlib.sha256(path.read_bytes()).hexdigest()]
+    assert result_facts(path, noted) == result_facts(path)
+    assert np.array_equal(np.load(path), array)
+
+
 def test_bytes_that_are_not_final_are_not_hashed(tmp_path: Path) -> None:
     path = tmp_path / "a"
     with noting_hashes() as noted, open(path, "xb") as file:
@@ -237,8 +249,9 @@ def test_bytes_that_are_not_final_are_not_hashed(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_no_result_of_bands_or_frames_is_read_again(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_result_is_read_again(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hashlib, "file_digest", None)
     assert call("--input", "in/a.npy", *MIB)[0] == 0
+    assert call("--input", "in/a.npy", "--format", "npy")[0] == 0
     save("in/stack.npy", RANDOM.integers(0, 255, (3, 20, 30), np.uint8))
     assert call("--input", "in/stack.npy", "--frames", "all", "--format", "npy")[0] == 0

@@ -16,7 +16,7 @@ import tracemalloc
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -659,12 +659,16 @@ def test_workers_that_are_killed_at_random(folder: Path) -> None:
     psutil = pytest.importorskip("psutil")
     killed, started, ended = list[int](), threading.Event(), threading.Event()
 
+    def is_worker(child: Any) -> bool:
+        with suppress(psutil.Error):  # it has ended meanwhile
+            return "spawn_main" in " ".join(child.cmdline())
+        return False
+
     def kill() -> None:
         dice = random.Random(9)
         started.wait(60)
         while not ended.wait(0.4) and len(killed) < 50:
-            children = psutil.Process().children(recursive=True)
-            found = [c for c in children if c.is_running() and "spawn_main" in " ".join(c.cmdline())]
+            found = [child for child in psutil.Process().children(recursive=True) if is_worker(child)]
             if found:
                 victim = dice.choice(found)
                 victim.kill()
