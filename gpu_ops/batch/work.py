@@ -148,7 +148,9 @@ class Work:
         return is_done(earlier, item, choosing.with_defaults(filter, params))
 
 
-@cache
+_HOST_MEMORY: dict[str, ReusedMemory] = {}
+
+
 def _host_memory(device: str) -> ReusedMemory:
     """The memory of inputs and results in this process, pinned where the device is a GPU and the system allows it."""
 
@@ -160,7 +162,7 @@ def _host_memory(device: str) -> ReusedMemory:
         with suppress(DeviceError, KernelFault):
             open_device(device).unregister(memory)
 
-    return ReusedMemory(pin, unpin)
+    return _HOST_MEMORY.setdefault(device, ReusedMemory(pin, unpin))  # one for all threads
 
 
 def _compute(
