@@ -28,7 +28,7 @@ def same_machine(a: Mapping[str, Any], b: Mapping[str, Any]) -> bool:
     """Whether two provenances are of machines whose results may share a report."""
     models = [{n: d.get("model") for n, d in p.get("devices", {}).items()} for p in (a, b)]
     shared = set(models[0]) & set(models[1])
-    known = [(p["cpu"], p.get("threads")) for p in (a, b) if p.get("cpu")]  # of another machine with the first row
+    known = [(p["cpu"], p.get("threads")) for p in (a, b) if p.get("cpu")]  # unknown before the first row from afar
     alike = a.get("remote") == b.get("remote") and len(set(known)) < 2
     return alike and all(models[0][n] == models[1][n] for n in shared)
 

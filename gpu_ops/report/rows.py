@@ -52,7 +52,7 @@ from gpu_ops.report.row_kinds import (
 )
 from gpu_ops.run_key import Items, RunKey, items_of, with_tuples
 from gpu_ops.task import Meta
-from gpu_ops.types import Experiment, Quality, Run, Timing
+from gpu_ops.types import Experiment, Filter, Quality, Run, Timing
 
 SCHEMA = "kernelscope-report"
 MAJOR = 2
@@ -189,9 +189,9 @@ class Row:
 
     @cached_property
     def job(self) -> Comparable:
-        filter = next((f for f in FILTERS if f.id == self.filter), None)
-        later = {p.name: p.default for p in filter.params if p.name not in self.params} if filter else {}
-        items = items_of({**self.params, **later})  # parameters that the filter got later
+        filter = _filter(self.filter)
+        defaults = {p.name: p.default for p in filter.params} if filter else {}  # also of those that it got later
+        items = items_of({**defaults, **self.params})
         return Comparable(self.filter, items, self.shape, self.dtype, self.mode)
 
     @cached_property
@@ -294,10 +294,15 @@ def _number(value: float) -> float | None:
     return None if math.isnan(value) else value
 
 
+def _filter(id: str) -> Filter | None:
+    """The filter of a row; None where this version has none of that name."""
+    return next((f for f in FILTERS if f.id == id), None)
+
+
 def _todays(row: Mapping[str, Any]) -> dict[str, Any]:
     """The variant and the knobs of a row by their names in this version: for a renamed variant the one that ran, with
     its own knobs."""
-    filter = next((f for f in FILTERS if f.id == row["filter"]), None)
+    filter = _filter(row["filter"])
     if filter is None:
         return {"variant": row["variant"]}
     meta = Meta(filter.accepts, tuple(row["shape"]), row["dtype"])

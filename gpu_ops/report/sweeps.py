@@ -96,8 +96,8 @@ def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
     """Every sweep over a single quantity in these rows; it varies for one variant at least. Rows of a variant that
     lacks one of the knobs belong to the sweeps at all values of that knob; a knob of which each variant has one value
     separates none."""
-    chosen_by_variant = _values_by_variant(rows)
-    several = {q: values for q, values in _values(rows).items() if len(values) > 1 and q not in chosen_by_variant}
+    settled = _one_in_each_variant(rows)
+    several = {q: values for q, values in _values(rows).items() if len(values) > 1 and q not in settled}
     result = []
     for varied in find_varied(rows):
         others = {q: values for q, values in several.items() if q != varied}
@@ -109,7 +109,7 @@ def slices(rows: Sequence[Row]) -> tuple[Slice, ...]:
     return tuple(result)
 
 
-def _values_by_variant(rows: Sequence[Row]) -> set[Varied]:
+def _one_in_each_variant(rows: Sequence[Row]) -> set[Varied]:
     """The knobs that have one value in all rows of a variant."""
     values: dict[tuple[Varied, str], set[Any]] = {}
     for row in rows:

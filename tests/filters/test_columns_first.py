@@ -44,6 +44,23 @@ def test_results_are_exact(shape: tuple[int, ...], dtype: str, radius: int, bord
     check(shape, dtype, radius, border)
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    "shape, dtype, radius, block, values",
+    [
+        ((90, 608), "uint16", 64, Shape(6, 3, values=8), 8),
+        ((90, 608), "uint16", 128, Shape(4, 4, values=8), 8),
+        ((90, 208, 3), "uint8", 64, Shape(6, 2), 24),
+    ],
+)
+def test_measured_blocks_are_taken_and_exact(
+    shape: tuple[int, ...], dtype: str, radius: int, block: Shape, values: int
+) -> None:
+    taken = best(Meta("image", shape, dtype), radius, limits_of("sm_90"))
+    assert taken is not None and (taken.shape, taken.values) == (block, values)
+    check(shape, dtype, radius, "reflect")
+
+
 @pytest.mark.parametrize("border", ["reflect", "zero"])
 def test_strips_and_segments_meet(border: str) -> None:
     """Three strips, whose windows reach over two warps, and segments shorter than a window."""

@@ -39,8 +39,8 @@ def of_now(results: Results, shown: Subject | None, present: Subject) -> Subject
 
 
 def _difference_text(shown: Subject, present: Subject) -> str:
-    """The settings of a result that differ from the present choice: "of window 5". Those of
-    another text are not named: the text is what differs."""
+    """The settings of a result that differ from the present choice: "of window 5". Those of another text are not
+    named: the text is what differs."""
     if shown.key.edits and shown.key.edits != present.key.edits:
         return QCoreApplication.translate("Pictures", "of an earlier text")
     settings = settings_text(shown.key.unlike(present.key))
