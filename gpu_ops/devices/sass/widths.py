@@ -46,10 +46,7 @@ def access_pieces(
         if match := _ACCESS.match(line.text):
             made[line.ptx].append((_KINDS[match[1]], width_of(match[2])))
     found: dict[int, Pieces] = {}
-    for line in body:
-        access = _access(line)
-        if access is None:
-            continue
+    for access in filter(None, map(_access, body)):
         widths = [width for kind, width in made.get(access.row, ()) if kind == access.kind]
         if not widths:
             found[access.row] = ()
