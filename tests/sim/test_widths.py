@@ -10,14 +10,17 @@ from gpu_ops.devices.sass import disassembler
 from gpu_ops.devices.sass.listing import Control, SassLine
 from gpu_ops.devices.sass.widths import access_pieces, retried
 from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options
 from gpu_ops.devices.sim.ptx.reader import parse
+from gpu_ops.devices.sim.requests import Requests
 from gpu_ops.errors import DeviceError
 from gpu_ops.params import check_values
 from gpu_ops.plan import Launch, Plan
 from gpu_ops.task import Meta, Task
 
 HEAD = ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k(\n)\n{\n.reg .b32 %r<9>;\n.reg .f32 %f<9>;\n"
+HEAD += ".reg .f64 %fd<9>;\n.reg .pred %p<3>;\n"
 ROWS = len(HEAD.splitlines())
 """The first access is in the line after these."""
 CONTROL = Control(1, False, (), -1, -1)
@@ -38,34 +41,31 @@ def test_equal_accesses_and_copies_of_a_loop_stay() -> None:
     assert pieces([load(0), load(4)], [(1, "LDS R1, [R2]"), (1, "LDS R1, [R3]"), (2, "@!P0 LDS R1, [R2+0x4]")]) == {}
 
 
-def test_neighbours_become_one_request() -> None:
-    assert pieces([load(8), load(4), load(0), load(12)], [(2, "LDS.128 R4, [R2]")]) == {
-        **{1: (), 3: (), 4: ()},
-        2: ((-4, 16),),
-    }
-    assert pieces([load(0), load(4), load(8)], [(1, "LDS.64 R4, [R2]"), (3, "LDS R6, [R2+0x8]")]) == {
-        **{1: ((0, 8),), 2: ()}
-    }
-
-
 @pytest.mark.parametrize(
-    "ptx",
+    "others",
     [
-        [load(0), load(4, "%r2")],
-        [load(0), "bar.sync 0", load(4)],
-        [load(0), "add.s32 %r1, %r1, 8", load(4)],
-        [load(0), load(8)],
+        [load(0), load(12)],
+        [load(0, "%r2")],
+        ["@%p1 bra $L", load(12), "$L: add.s32 %r2, %r2, 1"],
     ],
-    ids=["another base", "another block", "a new base", "a gap"],
+    ids=["neighbours", "another register of the same address", "after a branch"],
 )
-def test_others_are_not_joined(ptx: list[str]) -> None:
-    assert pieces(ptx, [(1, "LDS.64 R4, [R2]")]) == {}
+def test_what_has_no_instruction_is_a_part_of_a_wider_one(others: list[str]) -> None:
+    found = pieces([load(8), *others], [(1, "LDS.128 R4, [R2]")])
+    loads = [row for row, line in enumerate(others, 2) if "ld." in line]
+    assert found == {1: ((0, 16),), **dict.fromkeys(loads, ())}
+
+
+def test_widths_of_copies_that_differ_are_left() -> None:
+    assert pieces([load(0)], [(1, "LDS.128 R4, [R2]"), (1, "LDS R4, [R2]")]) == {}
 
 
 def test_a_vector_is_narrowed_or_split() -> None:
     vector = "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%r1]"
     assert pieces([vector], [(1, "LDG.E.64.CONSTANT R2, desc[UR4][R2.64]")]) == {1: ((0, 8),)}
     assert pieces([vector], [(1, "LDG.E.64 R2, [R2]"), (1, "LDG.E.64 R4, [R2+0x8]")]) == {1: ((0, 8), (8, 8))}
+    widest = "ld.global.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%r1]"
+    assert pieces([widest], [(1, "LDG.E.ENL2.256 R8, R4, desc[UR4][R2.64]")]) == {}
 
 
 def test_an_access_that_is_nowhere_is_dropped() -> None:
@@ -97,6 +97,14 @@ def test_a_kernel_whose_vectors_are_narrowed_is_counted_so() -> None:
         assert narrowed
     assert found[True]["shared_load_requests"] == found[False]["shared_load_requests"]
     assert found[True]["shared_ideal_wavefronts"] < found[False]["shared_ideal_wavefronts"]
+
+
+def test_a_wider_access_begins_at_a_multiple_of_its_bytes() -> None:
+    lanes = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1))
+    words = Requests(lanes, 256 + 16 * np.arange(32)[None], 8, 4)
+    np.testing.assert_array_equal(words.piece(0, 16).rows, 256 + 16 * np.arange(32)[None])
+    np.testing.assert_array_equal(words.piece(0, 2).rows, words.rows)
+    assert words.piece(0, 16).wavefronts() == (4, 4)
 
 
 def test_atomic_operations_that_the_machine_code_tries_again() -> None:

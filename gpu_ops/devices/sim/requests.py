@@ -35,6 +35,13 @@ class Requests:
         same_in_all_blocks = not lanes.packed and lanes.same_in_all_blocks and address.shape[0] == 1
         self.times = lanes.shape[0] if same_in_all_blocks else 1
 
+    def piece(self, by: int, nbytes: int) -> Requests:
+        """The requests of `nbytes` per lane at `by` bytes from these; wider ones begin at the multiple of their bytes
+        at or before each address."""
+        if nbytes > self.nbytes:
+            return Requests(self.lanes, (self.address + self.offset) // nbytes * nbytes, 0, nbytes)
+        return Requests(self.lanes, self.address, self.offset + by, nbytes)
+
     @property
     def threads(self) -> int:
         """The number of active lanes."""
