@@ -131,7 +131,7 @@ class Counters:
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
         for made in self._made(requests, site):
-            wavefronts, least = made.wavefronts()
+            wavefronts, least = made.wavefronts(kind == "load")
             self._add(counts, f"shared_{kind}_requests", made.warps)
             self._add(counts, "shared_wavefronts", wavefronts)
             self._add(counts, "shared_ideal_wavefronts", least)
