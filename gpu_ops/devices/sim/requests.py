@@ -5,6 +5,7 @@ whole rows of 32 lanes. Monotonic addresses, as in most code, are counted withou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from math import gcd
 
@@ -187,6 +188,22 @@ def in_pairs(rows: Array, on: Array) -> Array:
         other = np.arange(rows.shape[1]) ^ by
         found |= ~(on & on[:, other] & (rows != rows[:, other])).any(axis=1)
     return found
+
+
+def turns(lanes: Lanes, address: Array) -> Iterator[tuple[Lanes, Array]]:
+    """The lanes that are left, and their addresses, where of each warp one lane of each address is done in a turn."""
+    warp, where = lanes.flat // WARP, lanes.active(address)
+    order = np.lexsort((where, warp))
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = (np.diff(warp[order]) != 0) | (np.diff(where[order]) != 0)
+    place, turn = np.arange(len(order)), np.empty(len(order), np.int64)
+    turn[order] = place - np.maximum.accumulate(np.where(fresh, place, 0))
+    last = lanes.spread(turn, -1)
+    for number in range(int(turn.max()) + 1):
+        left = last >= number
+        some = lanes.subset(left)
+        assert some is not None
+        yield some, lanes.cut(address, left)
 
 
 def by_warp(lanes: Lanes, array: Array) -> tuple[Array, Array | None]:
