@@ -118,3 +118,43 @@ def test_atomic_operations_that_the_machine_code_tries_again() -> None:
     body = parse(HEAD + "".join(f"{line};\n" for line in ptx) + "ret;\n}\n").functions["k"].body
     lines = [SassLine(16, text, ROWS + number, CONTROL, {}) for number, text in zip((1, 1, 2, 3), sass, strict=True)]
     assert retried(body, lines) == {ROWS + 1}
+
+
+TRIED = """extern "C" __global__ void tried(const int* where, float* out)
+{
+    __shared__ float s[1024];
+    atomicAdd(&s[where[threadIdx.x]], 1.0f);
+    out[threadIdx.x] = 0;
+}
+"""
+LANE = np.arange(64)
+
+
+@pytest.mark.parametrize(
+    ("where", "turns", "wavefronts", "unsettled"),
+    [
+        (LANE[:32], 1, 1, 0),
+        (LANE[:32] % 4, 8, 8, 0),
+        (np.minimum(LANE[:32], 29), 3, 3, 0),
+        (LANE[:32] % 16 * 32, 2, 32, 2),
+        (0 * LANE, 32, 32, 32),
+    ],
+    ids=["an address each", "eight lanes of each address", "three of one", "bank conflicts", "two warps at one"],
+)
+def test_an_atomic_operation_that_is_tried_again_is_so_for_each_lane_of_an_address(
+    where: np.ndarray, turns: int, wavefronts: int, unsettled: int
+) -> None:
+    """Each turn has a load, and a swap whose wavefronts pass twice."""
+    device = SimDevice("sm_90", Options(checks="off", counters="full", machine_code=True))
+    session = device.session({"tried.cu": TRIED})
+    kernel = session.kernel("tried.cu", "tried", {})
+    blocks = [code.block for code in kernel.loaded.code.blocks]
+    (row,) = (line.row for block in blocks for line in block.lines if "shared" in line.op)
+    kernel.__dict__.update(pieces={}, loops={}, retried=frozenset({row}))
+    args = session.upload(where.astype(np.int32)), session.empty(where.shape, "float32")
+    found = session.execute(Plan((Launch(kernel, (1, 1, 1), (len(where), 1, 1), args),), {})).counters
+    warps = len(where) // 32
+    assert (found["shared_load_requests"], found["shared_atomic_requests"]) == (warps * turns, warps * turns)
+    assert found["shared_wavefronts"] == warps * 3 * wavefronts
+    assert found.get("unsettled_requests", 0) == warps * unsettled
+    assert found["atomics"] == len(where)

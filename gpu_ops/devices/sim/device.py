@@ -116,11 +116,9 @@ class SimKernel:
         return access_pieces(body, self.sass) if self.sass else None
 
     @cached_property
-    def unsettled(self) -> frozenset[int]:
-        """The lines of the PTX with accesses that depend on which thread comes first, as far as the PTX and, where
-        there is one, the machine code say."""
-        body = self.loaded.program.functions[self.entry.symbol].body
-        return self.loaded.unsettled | retried(body, self.sass)
+    def retried(self) -> frozenset[int]:
+        """The lines of the PTX with atomic operations that the machine code tries again."""
+        return retried(self.loaded.program.functions[self.entry.symbol].body, self.sass)
 
     @cached_property
     def loops(self) -> Mapping[int, UnrolledLoop]:
@@ -356,7 +354,7 @@ class SimDevice:
         if options.counters != "off":
             made = Made(unsettled=kernel.loaded.unsettled, sass=kernel.sass if options.costs else ())
             if options.machine_code:
-                made = made._replace(pieces=kernel.pieces, loops=kernel.loops, unsettled=kernel.unsettled)
+                made = made._replace(pieces=kernel.pieces, loops=kernel.loops, retried=kernel.retried)
         return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, made)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:

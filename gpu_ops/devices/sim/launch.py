@@ -86,12 +86,13 @@ class Options:
 class Made(NamedTuple):
     """What the machine code makes of the PTX: by line the requests of accesses that it makes in another way, by basic
     block the loops that it unrolls, and its instructions where costs are counted. The accesses of the lines in
-    `unsettled` depend on which thread comes first."""
+    `unsettled` depend on which thread comes first; those in `retried` are atomic operations that it tries again."""
 
     pieces: Mapping[int, Pieces] | None = None
     loops: Mapping[int, UnrolledLoop] | None = None
     sass: Sequence[SassLine] = ()
     unsettled: frozenset[int] = frozenset()
+    retried: frozenset[int] = frozenset()
 
 
 class WaitingBlocks(KernelError):
@@ -182,7 +183,7 @@ def _counters(
     if options.counters == "off":
         return None
     footprint = Footprint() if options.costs else None
-    what = made.pieces, footprint, made.sass, observer, made.unsettled
+    what = made.pieces, footprint, made.sass, observer, made.unsettled, made.retried
     return Counters(loaded.code, launch.grid, options.coalescing, recorder, *what)
 
 
