@@ -11,7 +11,7 @@ from fake_engine import FakeEngine, make
 from live import live_window, real_engine
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QCursor, QTextCursor
-from PySide6.QtWidgets import QAbstractButton, QApplication, QListWidget, QStyle, QTabBar, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QListWidget, QStyle, QWidget
 from pytestqt.qtbot import QtBot
 from result_rows import show_rows
 from simulated_rows import simulated
@@ -63,10 +63,6 @@ class Hand:
         item = next(list.item(row) for row in range(list.count()) if list.item(row).text() == text)
         self.click(list.viewport(), list.visualItemRect(item).center())
 
-    def tab(self, bar: QTabBar, text: str) -> None:
-        place = next(n for n in range(bar.count()) if bar.tabText(n) == text)
-        self.click(bar, bar.tabRect(place).center())
-
 
 @pytest.mark.thorough
 def test_five_clicks_lead_to_why_shared_memory_is_faster(window: MainWindow, qtbot: QtBot) -> None:
@@ -81,7 +77,7 @@ def test_five_clicks_lead_to_why_shared_memory_is_faster(window: MainWindow, qtb
     xray = window.docks[XRAY]
     qtbot.waitUntil(lambda: xray.filled and window.context.xray.state == "shown" and xray.isVisible())
     assert window.context.xray.variant == "shared" and xray.counters.counter == "global_load_sectors"
-    hand.tab(xray.tabs.tabBar(), "Compare")
+    hand.click(xray.tabs.button(xray.comparison))
     text = xray.comparison.text
     qtbot.waitUntil(lambda: "sectors" in text.toPlainText() and text.isVisible())
     assert "shared memory" in text.toPlainText().lower()
