@@ -23,6 +23,7 @@ from app.models.results.results import Results
 from app.models.settings import Settings
 from app.shell.window import Script
 from app.views.explained import ExplainedBrowser
+from app.views.scrolled import Scrolled
 from app.views.sentence_list import SentenceList
 from app.views.start.panel import QUESTIONS
 from app.views.start.starting import HintLine
@@ -105,6 +106,25 @@ def test_a_sentence_of_a_list_is_never_cut(qtbot: QtBot) -> None:
         room = QRect(0, 0, item.width() - 2 * margin, 1000)
         lines = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, shown.item(0).text())
         assert item.height() >= lines.height() and item.right() < shown.viewport().width(), width
+
+
+@pytest.mark.parametrize("presenter", (False, True))
+def test_the_lists_are_whole(qtbot: QtBot, plain_look: None, presenter: bool) -> None:
+    """With plain letters the page fits a small screen; with large ones the page scrolls, not each list."""
+    window = make(qtbot, FakeEngine())
+    window.look.set_presenter(presenter)
+    window.resize(1280, 720)
+    window.docks.show("start")
+    page = window.docks[START]
+    page.last.show()
+    around = page.parentWidget().parentWidget()
+    assert isinstance(around, Scrolled)
+    for shown in (page.questions, page.lessons):
+        shown.doItemsLayout()
+        last = shown.visualItemRect(shown.item(shown.count() - 1))
+        qtbot.waitUntil(lambda shown=shown: shown.verticalScrollBar().maximum() == 0)
+        assert 0 <= shown.viewport().height() - last.bottom() < 2 * shown.fontMetrics().height()
+    qtbot.waitUntil(lambda: bool(around.verticalScrollBar().maximum()) == presenter)
 
 
 def test_the_page_has_all_lessons_and_names(window: MainWindow) -> None:
