@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QToolBar
+from simulated_rows import SIM
+from xray_answers import show, window_with
 
 from app.base import theme
 from app.base.letter_sizes import sizes
@@ -172,3 +174,24 @@ def test_headings_of_the_table_are_explained(window: MainWindow) -> None:
     }
     assert all(tips[name] for name in ("kernel", "quartile 1", "n", "GB/s", "of roof", "pinned", "error", "verdict"))
     assert tips["variant"] is None
+
+
+@pytest.mark.parametrize("presenter", (False, True))
+def test_all_tabs_of_the_xray_are_in_sight(qtbot, engine: FakeEngine, presenter: bool) -> None:
+    """Also where a profile and a shipped kernel have theirs."""
+    window = window_with(qtbot, engine, (SIM,))
+    window.look.set_presenter(presenter)
+    window.resize(1280, 720)
+    show(qtbot, window, engine)
+    panel = window.xray_panel
+    qtbot.waitUntil(lambda: window.xray_dock.width() < 0.4 * window.width())
+    for more in (False, True):
+        for page in (panel.profile, panel.example):
+            panel.tabs.setTabVisible(panel.tabs.indexOf(page), more)
+        qtbot.wait(50)
+        own = [button for button in panel.tabs.buttons() if not button.isHidden()]
+        assert len(own) == 8 + 2 * more
+        assert all(button.visibleRegion().boundingRect() == button.rect() for button in own[:8]), "cut"
+        assert all(button.width() >= button.sizeHint().width() for button in own), "narrowed"
+        assert panel.rect().contains(QRect(own[-1].mapTo(panel, QPoint()), own[-1].size()))
+        assert len({tuple(button.geometry().getRect()) for button in own}) == len(own)
