@@ -8,7 +8,7 @@ import pytest
 from gpu_ops import find_filter
 from gpu_ops.devices.sass import disassembler
 from gpu_ops.devices.sass.listing import Control, SassLine
-from gpu_ops.devices.sass.widths import access_pieces, retried
+from gpu_ops.devices.sass.widths import Pieces, access_pieces, retried
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options
@@ -26,7 +26,7 @@ ROWS = len(HEAD.splitlines())
 CONTROL = Control(1, False, (), -1, -1)
 
 
-def pieces(ptx: list[str], sass: list[tuple[int, str]]) -> dict[int, tuple[tuple[int, int], ...]]:
+def pieces(ptx: list[str], sass: list[tuple[int, str]]) -> dict[int, Pieces]:
     """The pieces of these instructions by their number, from 1; machine code is (number, text)."""
     body = parse(HEAD + "".join(f"{line};\n" for line in ptx) + "ret;\n}\n").functions["k"].body
     lines = [SassLine(16 * n, text, ROWS + number, CONTROL, {}) for n, (number, text) in enumerate(sass)]
@@ -53,7 +53,25 @@ def test_equal_accesses_and_copies_of_a_loop_stay() -> None:
 def test_what_has_no_instruction_is_a_part_of_a_wider_one(others: list[str]) -> None:
     found = pieces([load(8), *others], [(1, "LDS.128 R4, [R2]")])
     loads = [row for row, line in enumerate(others, 2) if "ld." in line]
-    assert found == {1: ((0, 16),), **dict.fromkeys(loads, ())}
+    assert found == {1: ((0, 16, 0),), **dict.fromkeys(loads, ())}
+
+
+FMA = "fma.rn.f32 %f1, %f2, %f3, %f1"
+
+
+@pytest.mark.parametrize(("loads", "first"), [(1, 4), (2, 8), (4, 0)])
+def test_a_wider_one_may_be_for_several_passes_of_a_loop(loads: int, first: int) -> None:
+    sass = [(1, f"LDS.128 R4, [R2+{16 * n}]") for n in range(loads)]
+    assert pieces([load(0), FMA, FMA], [*sass, *((row, "FFMA R1, R2, R3, R1") for row in 4 * [2, 3])]) == {
+        1: ((0, 16, first),)
+    }
+
+
+def test_one_of_several_passes_makes_the_wider_request() -> None:
+    lanes = Lanes(BatchLayout((4, 1, 1), (32, 1, 1), 0, 4))  # each block is in another pass
+    made = Requests(lanes, 64 + 4 * np.arange(4)[:, None], 0, 4).piece(0, 16, 4)
+    assert made is not None and made.warps == 1 and made.threads == 32
+    assert Requests(lanes, np.full((1, 1), 68), 0, 4).piece(0, 16, 4) is None
 
 
 def test_widths_of_copies_that_differ_are_left() -> None:
@@ -62,8 +80,8 @@ def test_widths_of_copies_that_differ_are_left() -> None:
 
 def test_a_vector_is_narrowed_or_split() -> None:
     vector = "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%r1]"
-    assert pieces([vector], [(1, "LDG.E.64.CONSTANT R2, desc[UR4][R2.64]")]) == {1: ((0, 8),)}
-    assert pieces([vector], [(1, "LDG.E.64 R2, [R2]"), (1, "LDG.E.64 R4, [R2+0x8]")]) == {1: ((0, 8), (8, 8))}
+    assert pieces([vector], [(1, "LDG.E.64.CONSTANT R2, desc[UR4][R2.64]")]) == {1: ((0, 8, 0),)}
+    assert pieces([vector], [(1, "LDG.E.64 R2, [R2]"), (1, "LDG.E.64 R4, [R2+0x8]")]) == {1: ((0, 8, 0), (8, 8, 0))}
     widest = "ld.global.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%r1]"
     assert pieces([widest], [(1, "LDG.E.ENL2.256 R8, R4, desc[UR4][R2.64]")]) == {}
 
@@ -93,7 +111,7 @@ def test_a_kernel_whose_vectors_are_narrowed_is_counted_so() -> None:
         plan = variant.plan(device, task.on(device.upload(np.ones(5003, np.float32))))
         (step,) = [step for step in plan.steps if isinstance(step, Launch)]
         found[machine_code] = device.execute(Plan((step,), plan.outputs)).counters
-        narrowed = [made for made in (step.kernel.pieces or {}).values() if made == ((0, 8),)]
+        narrowed = [made for made in (step.kernel.pieces or {}).values() if made == ((0, 8, 0),)]
         assert narrowed
     assert found[True]["shared_load_requests"] == found[False]["shared_load_requests"]
     assert found[True]["shared_ideal_wavefronts"] < found[False]["shared_ideal_wavefronts"]
@@ -102,9 +120,11 @@ def test_a_kernel_whose_vectors_are_narrowed_is_counted_so() -> None:
 def test_a_wider_access_begins_at_a_multiple_of_its_bytes() -> None:
     lanes = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1))
     words = Requests(lanes, 256 + 16 * np.arange(32)[None], 8, 4)
-    np.testing.assert_array_equal(words.piece(0, 16).rows, 256 + 16 * np.arange(32)[None])
-    np.testing.assert_array_equal(words.piece(0, 2).rows, words.rows)
-    assert words.piece(0, 16).wavefronts() == (4, 4)
+    wide, narrow = words.piece(0, 16), words.piece(0, 2)
+    assert wide is not None and narrow is not None
+    np.testing.assert_array_equal(wide.rows, 256 + 16 * np.arange(32)[None])
+    np.testing.assert_array_equal(narrow.rows, words.rows)
+    assert wide.wavefronts(loads=True) == (4, 4)
 
 
 def test_atomic_operations_that_the_machine_code_tries_again() -> None:

@@ -4,19 +4,31 @@ splits accesses, combines neighbouring ones into one of 64 or 128 bits, and drop
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from statistics import mode
 from typing import NamedTuple
 
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sim.ptx.program import Instruction, Label, Mem, Prototype, Targets, size_of
 
-Pieces = tuple[tuple[int, int], ...]
-"""The requests of an access: the offset of each to the address of the PTX, and its bytes. One of more bytes than the
-access has begins at the multiple of them before the address, because the GPU has no others."""
+
+class Piece(NamedTuple):
+    """A request of an access: its offset to the address of the PTX, and its bytes. One of more bytes than the access
+    has begins at the multiple of them before the address, because the GPU has no others. Where the assembler runs
+    several passes of a loop in turn, one request may be for several of them: those with an address in its `first` bytes
+    make it; 0 for all passes."""
+
+    by: int
+    nbytes: int
+    first: int = 0
+
+
+Pieces = tuple[Piece, ...]
 _ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(LDG|STG|LDS|STS)\b([\w.]*)")
 _KINDS = {"LDG": ("ld", "global"), "STG": ("st", "global"), "LDS": ("ld", "shared"), "STS": ("st", "shared")}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
+_ARITHMETIC = re.compile(r"^(?:@!?U?P\d+ )?[DFH](?:ADD|FMA|MUL)2?\b")
 _SWAP = re.compile(r"\bATOM[SG]?\.\S*\bCAST?\b")
 """Stores a value if memory still has the expected one."""
 _WORD = 4
@@ -42,9 +54,13 @@ def access_pieces(
     an instruction has no pieces: it is a part of a wider one, or nobody needs its value. A wider one may also load what
     the PTX loads after a branch, or not at all."""
     made: dict[int, list[tuple[tuple[str, str], int]]] = defaultdict(list)
+    copies = Counter[int]()
     for line in sass:
         if match := _ACCESS.match(line.text):
             made[line.ptx].append((_KINDS[match[1]], width_of(match[2])))
+        elif _ARITHMETIC.match(line.text):
+            copies[line.ptx] += 1
+    passes = _passes(body, copies)
     found: dict[int, Pieces] = {}
     for access in filter(None, map(_access, body)):
         widths = [width for kind, width in made.get(access.row, ()) if kind == access.kind]
@@ -52,9 +68,26 @@ def access_pieces(
             found[access.row] = ()
         elif len(set(widths)) == 1 and widths[0] < access.nbytes:
             count = len(widths) if sum(widths) == access.nbytes else 1
-            found[access.row] = tuple((n * widths[0], widths[0]) for n in range(count))
+            found[access.row] = tuple(Piece(n * widths[0], widths[0]) for n in range(count))
         elif min(widths) > access.nbytes:
-            found[access.row] = ((0, widths[0]),)
+            in_turn = passes.get(access.row, 1)
+            first = widths[0] * len(widths) // in_turn if len(widths) < in_turn else 0
+            found[access.row] = (Piece(0, widths[0], first),)
+    return found
+
+
+def _passes(body: Sequence[Instruction | Label | Targets | Prototype], copies: Counter[int]) -> dict[int, int]:
+    """By line, how many passes of its basic block the machine code runs in turn: as many as it has copies of most of
+    the block's additions and multiplications."""
+    found: dict[int, int] = {}
+    rows: list[int] = []
+    for line in (*body, None):
+        if isinstance(line, Instruction):
+            rows.append(line.row)
+        if not isinstance(line, Instruction) or line.op[0] in ("bra", "brx"):
+            if counts := [copies[row] for row in rows if copies[row]]:
+                found |= dict.fromkeys(rows, mode(counts))
+            rows = []
     return found
 
 

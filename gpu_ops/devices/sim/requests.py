@@ -36,12 +36,20 @@ class Requests:
         same_in_all_blocks = not lanes.packed and lanes.same_in_all_blocks and address.shape[0] == 1
         self.times = lanes.shape[0] if same_in_all_blocks else 1
 
-    def piece(self, by: int, nbytes: int) -> Requests:
+    def piece(self, by: int, nbytes: int, first: int = 0) -> Requests | None:
         """The requests of `nbytes` per lane at `by` bytes from these; wider ones begin at the multiple of their bytes
-        at or before each address."""
-        if nbytes > self.nbytes:
-            return Requests(self.lanes, (self.address + self.offset) // nbytes * nbytes, 0, nbytes)
-        return Requests(self.lanes, self.address, self.offset + by, nbytes)
+        at or before each address, and only lanes with an address in their `first` bytes, if that is not 0, make them:
+        None if there are none."""
+        if nbytes <= self.nbytes:
+            return Requests(self.lanes, self.address, self.offset + by, nbytes)
+        lanes, address = self.lanes, self.address + self.offset
+        if first:
+            fresh = address % nbytes < first
+            some = lanes.subset(fresh)
+            if some is None:
+                return None
+            lanes, address = some, lanes.cut(address, fresh)
+        return Requests(lanes, address // nbytes * nbytes, 0, nbytes)
 
     @property
     def threads(self) -> int:
