@@ -67,3 +67,38 @@ def test_a_missing_syncwarp_is_named(nth: int) -> None:
 def test_a_row_that_is_not_aligned_is_named() -> None:
     _, found = turn(TURN.replace("tile + lane * pitch)", "tile + lane * pitch + 4)"), 24)
     assert "misaligned" in " ".join(f.kind for f in found.findings)
+
+
+WMMA = """
+#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void scale(const half* a, float* c, int pitch)
+{
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::ORDER> x;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> y;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> z;
+    wmma::fill_fragment(z, 0.0f);
+    wmma::load_matrix_sync(x, a, pitch);
+    wmma::fill_fragment(y, __float2half(1.0f));
+    wmma::mma_sync(z, x, y, z);
+    wmma::store_matrix_sync(c, z, pitch, wmma::mem_row_major);
+}
+"""
+
+
+@pytest.mark.parametrize(("order", "requests", "sectors"), [("row_major", 4, 32), ("col_major", 8, 32)])
+def test_matrices_of_wmma_are_counted_by_the_lanes_that_load_them(order: str, requests: int, sectors: int) -> None:
+    """Lanes load the pairs that they multiply, of eight rows at a time, and single elements where those are in
+    columns."""
+    own = OwnFile("own.cu", {"own.cu": WMMA.replace("ORDER", order)})
+    launch = OwnLaunch(own, None, (1, 1, 1), (32, 1, 1), ("random:float16:512", "zeros:float32:512", "32"), 0)
+    found = simulate(launch, "sm_90")
+    assert found.xray is not None and not found.xray.findings
+    lines = found.xray.kernels[0].files[0].lines.values()
+    load = next(c for c in lines if c.get("global_load_requests"))
+    store = next(c for c in lines if c.get("global_store_requests"))
+    assert (load["global_load_requests"], load["global_load_sectors"]) == (requests, sectors)
+    assert (store["global_store_requests"], store["global_store_sectors"]) == (4, 32)
+    a = found.outputs["a"].astype(np.float32).reshape(16, 32)[:, :16]
+    sums = a.sum(axis=1 if order == "row_major" else 0)
+    np.testing.assert_allclose(found.outputs["c"].reshape(16, 32)[:, :16], sums[:, None] + 0 * a, rtol=1e-6)

@@ -74,6 +74,14 @@ def test_one_of_several_passes_makes_the_wider_request() -> None:
     assert Requests(lanes, np.full((1, 1), 68), 0, 4).piece(0, 16, 4) is None
 
 
+def test_a_matrix_that_nobody_needs_is_not_loaded() -> None:
+    loads = [
+        f"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {{{', '.join(f'%r{n}' for n in range(8))}}}, [%r1], %r2"
+    ]
+    assert pieces(loads, [(1, "LDSM.16.M88.4 R4, [R2]")]) == {}
+    assert pieces(loads, [(1, "IMAD R4, R2, R3, R4")]) == {1: ()}
+
+
 def test_widths_of_copies_that_differ_are_left() -> None:
     assert pieces([load(0)], [(1, "LDS.128 R4, [R2]"), (1, "LDS R4, [R2]")]) == {}
 

@@ -25,8 +25,9 @@ class Piece(NamedTuple):
 
 
 Pieces = tuple[Piece, ...]
-_ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(LDG|STG|LDS|STS)\b([\w.]*)")
-_KINDS = {"LDG": ("ld", "global"), "STG": ("st", "global"), "LDS": ("ld", "shared"), "STS": ("st", "shared")}
+_ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(LDG|STG|LDSM?|STS)\b([\w.]*)")
+_LOADED = ("ld", "shared")
+_KINDS = {"LDG": ("ld", "global"), "STG": ("st", "global"), "LDS": _LOADED, "LDSM": _LOADED, "STS": ("st", "shared")}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
 _ARITHMETIC = re.compile(r"^(?:@!?U?P\d+ )?[DFH](?:ADD|FMA|MUL)2?\b")
 _SWAP = re.compile(r"\bATOM[SG]?\.\S*\bCAST?\b")
@@ -35,7 +36,8 @@ _WORD = 4
 
 
 class _Access(NamedTuple):
-    """A load or store of global or shared memory in a line of the PTX."""
+    """A load or store of global or shared memory in a line of the PTX. Those of whole matrices have 0 bytes: their
+    requests follow from where the elements are."""
 
     row: int
     kind: tuple[str, str]
@@ -66,6 +68,8 @@ def access_pieces(
         widths = [width for kind, width in made.get(access.row, ()) if kind == access.kind]
         if not widths:
             found[access.row] = ()
+        elif not access.nbytes:
+            continue
         elif len(set(widths)) == 1 and widths[0] < access.nbytes:
             count = len(widths) if sum(widths) == access.nbytes else 1
             found[access.row] = tuple(Piece(n * widths[0], widths[0]) for n in range(count))
@@ -100,9 +104,13 @@ def retried(body: Sequence[Instruction | Label | Targets | Prototype], sass: Ite
 
 
 def _access(line: Instruction | Label | Targets | Prototype) -> _Access | None:
-    if not isinstance(line, Instruction) or line.op[0] not in ("ld", "st"):
+    if not isinstance(line, Instruction):
         return None
     space = next((part for part in line.op if part in ("global", "shared")), "")
+    if line.op[0] == "wmma" and space:
+        return _Access(line.row, ("ld" if line.op[1] == "load" else "st", space), 0)
+    if line.op[0] not in ("ld", "st"):
+        return None
     if not space or not isinstance(line.args[0 if line.op[0] == "st" else 1], Mem):
         return None
     count = next((int(part[1:]) for part in line.op if part in ("v2", "v4", "v8")), 1)
