@@ -2,7 +2,8 @@
 
 The numbers equal those of the counters: the start of a lane's access decides its sector; wavefronts of shared memory
 are counted by half-warps for 8 bytes per lane and by quarters of a warp for 16, two of them together where lanes have
-one address, or neighbours the same.
+one address, or neighbours the same. An asynchronous copy may take more, one for each line of global memory at least:
+the counters have those.
 """
 
 from __future__ import annotations

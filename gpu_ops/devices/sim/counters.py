@@ -20,7 +20,7 @@ from gpu_ops.devices.sim.paths import Paths
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.ptx.sites import Site
-from gpu_ops.devices.sim.requests import Requests, by_block, by_warp, distinct, filled, split_warps
+from gpu_ops.devices.sim.requests import Requests, by_block, by_warp, copy_wavefronts, distinct, filled, split_warps
 from gpu_ops.devices.sim.traces import VERBS, Recorder, block_numbers
 from gpu_ops.devices.sim.traffic.observer import Observer
 from gpu_ops.plan import Space
@@ -126,12 +126,13 @@ class Counters:
         self._add(counts, f"global_{kind}_transactions", number)
         self._add(counts, f"global_{kind}_transaction_bytes", traffic)
 
-    def shared_access(self, lanes: Lanes, site: Site, address: Array) -> None:
-        """Count an access to shared memory; `address` does not include the site's offset."""
+    def shared_access(self, lanes: Lanes, site: Site, address: Array, source: Array | None = None) -> None:
+        """Count an access to shared memory; `address` does not include the site's offset. Asynchronous copies have a
+        `source`, their addresses in global memory."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
         for made in self._made(requests, site):
-            wavefronts, least = made.wavefronts()
+            wavefronts, least = made.wavefronts() if source is None else copy_wavefronts(made, source)
             self._add(counts, f"shared_{kind}_requests", made.warps)
             self._add(counts, "shared_wavefronts", wavefronts)
             self._add(counts, "shared_ideal_wavefronts", least)

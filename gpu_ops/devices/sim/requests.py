@@ -182,6 +182,21 @@ def _part_passes(rows: Array, on: Array, words: int) -> Array:
     return passes
 
 
+def copy_wavefronts(made: Requests, source: Array) -> tuple[int, int]:
+    """The wavefronts of asynchronous copies to shared memory from global addresses, and the fewest possible: what a
+    warp copies from each line of L1 is written on its own."""
+    (rows, mask), (lines, _) = (by_warp(made.lanes, a) for a in (made.address + made.offset, source >> LINE_BITS))
+    left = np.ones(rows.shape, np.bool_) if mask is None else mask
+    least = -(-np.count_nonzero(left, axis=1) * made.nbytes // (BANKS * BANK_BYTES))
+    passes = np.zeros(len(rows), np.int64)
+    while left.any():
+        first = np.take_along_axis(lines, left.argmax(axis=1)[:, None], axis=1)
+        together = left & (lines == first)
+        passes += _part_passes(rows, together, max(1, made.nbytes // BANK_BYTES))
+        left = left & ~together
+    return int(passes.sum()), int(np.minimum(least, passes).sum())
+
+
 def in_pairs(rows: Array, on: Array) -> Array:
     """The rows whose active lanes all have one address, or the same as lane i ^ 1, or as lane i ^ 2, if that is active
     too."""
