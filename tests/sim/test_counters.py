@@ -167,7 +167,6 @@ def test_an_asynchronous_copy_writes_each_line_on_its_own(
     assert copy_wavefronts(Requests(lanes, to(lane)[None], 0, nbytes), source(lane)[None]) == wavefronts
 
 
-
 def test_one_word_for_all_is_a_broadcast() -> None:
     found = count("same_word", Y)
     assert (found["shared_load_requests"], found["shared_wavefronts"]) == (1, 2)  # a load and one lane's store
