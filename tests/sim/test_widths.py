@@ -56,6 +56,24 @@ def test_what_has_no_instruction_is_a_part_of_a_wider_one(others: list[str]) -> 
     assert found == {1: ((0, 16),), **dict.fromkeys(loads, ())}
 
 
+def test_passes_of_a_loop_share_a_wider_request() -> None:
+    """Of four copies of a loop that loads two words, two loads of 128 bits: one for two passes."""
+    ptx = [load(0), load(4), "fma.rn.f32 %f3, %f1, %f2, %f3", load(64, "%r2")]
+    sass = [
+        (1, "LDS.128 R4, [R2]"),
+        (1, "LDS.128 R8, [R2+0x10]"),
+        *[(3, "FFMA R1, R4, R5, R1"), (4, "LDS R3, [R9]")] * 4,
+    ]
+    assert pieces(ptx, sass) == {1: ((0, 16, 8),), 2: ()}
+    assert pieces(
+        ["div.rn.f32 %f3, %f1, %f2", *ptx], [(n + 1, text) for n, text in sass] + [(1, "FFMA R1, R4, R5, R1")] * 9
+    ) == {2: ((0, 16, 8),), 3: ()}
+    lanes = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1))
+    for at in (0, 4, 8, 12):
+        made = Requests(lanes, np.full((1, 1), 256 + at), 0, 4).piece(0, 16, 8)
+        assert (made is None) == (at >= 8) and (made is None or int(made.rows[0, 0]) == 256)
+
+
 def test_widths_of_copies_that_differ_are_left() -> None:
     assert pieces([load(0)], [(1, "LDS.128 R4, [R2]"), (1, "LDS R4, [R2]")]) == {}
 
@@ -102,9 +120,10 @@ def test_a_kernel_whose_vectors_are_narrowed_is_counted_so() -> None:
 def test_a_wider_access_begins_at_a_multiple_of_its_bytes() -> None:
     lanes = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1))
     words = Requests(lanes, 256 + 16 * np.arange(32)[None], 8, 4)
-    np.testing.assert_array_equal(words.piece(0, 16).rows, 256 + 16 * np.arange(32)[None])
-    np.testing.assert_array_equal(words.piece(0, 2).rows, words.rows)
-    assert words.piece(0, 16).wavefronts() == (4, 4)
+    wide, narrow = words.piece(0, 16), words.piece(2, 2)
+    assert wide is not None and wide.wavefronts() == (4, 4) and narrow is not None
+    np.testing.assert_array_equal(wide.rows, 256 + 16 * np.arange(32)[None])
+    np.testing.assert_array_equal(narrow.rows, words.rows + 2)
 
 
 def test_atomic_operations_that_the_machine_code_tries_again() -> None:

@@ -4,22 +4,26 @@ splits accesses, combines neighbouring ones into one of 64 or 128 bits, and drop
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sim.ptx.program import Instruction, Label, Mem, Prototype, Targets, size_of
 
-Pieces = tuple[tuple[int, int], ...]
+Pieces = tuple[tuple[int, ...], ...]
 """The requests of an access: the offset of each to the address of the PTX, and its bytes. One of more bytes than the
-access has begins at the multiple of them before the address, because the GPU has no others."""
+access has begins at the multiple of them before the address, because the GPU has no others. A third number says that
+several passes of a loop share it: it is made where the address is less than so many bytes after the multiple."""
 _ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(LDG|STG|LDS|STS)\b([\w.]*)")
 _KINDS = {"LDG": ("ld", "global"), "STG": ("st", "global"), "LDS": ("ld", "shared"), "STS": ("st", "shared")}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
 _SWAP = re.compile(r"\bATOM[SG]?\.\S*\bCAST?\b")
 """Stores a value if memory still has the expected one."""
 _WORD = 4
+_SINGLE = {"ld", "st", "fma", "add", "sub", "mul"}
+_ARITHMETIC = re.compile(r"^(?:@!?U?P\d+ )?[FD](?:ADD|MUL|FMA)\b")
+"""The instructions that one of floats becomes, if it is of `_SINGLE`."""
 
 
 class _Access(NamedTuple):
@@ -36,26 +40,39 @@ def width_of(suffixes: str) -> int:
 
 
 def access_pieces(
-    body: Sequence[Instruction | Label | Targets | Prototype], sass: Iterable[SassLine]
+    body: Sequence[Instruction | Label | Targets | Prototype], sass: Sequence[SassLine]
 ) -> dict[int, Pieces]:
     """By the line of the PTX, the requests of each access that the machine code makes in another way. An access without
     an instruction has no pieces: it is a part of a wider one, or nobody needs its value. A wider one may also load what
     the PTX loads after a branch, or not at all."""
     made: dict[int, list[tuple[tuple[str, str], int]]] = defaultdict(list)
+    floats = Counter(line.ptx for line in sass if _ARITHMETIC.match(line.text))
     for line in sass:
         if match := _ACCESS.match(line.text):
             made[line.ptx].append((_KINDS[match[1]], width_of(match[2])))
     found: dict[int, Pieces] = {}
-    for access in filter(None, map(_access, body)):
-        widths = [width for kind, width in made.get(access.row, ()) if kind == access.kind]
-        if not widths:
-            found[access.row] = ()
-        elif len(set(widths)) == 1 and widths[0] < access.nbytes:
-            count = len(widths) if sum(widths) == access.nbytes else 1
-            found[access.row] = tuple((n * widths[0], widths[0]) for n in range(count))
-        elif min(widths) > access.nbytes:
-            found[access.row] = ((0, widths[0]),)
+    for block in _blocks(body):
+        accesses = list(filter(None, map(_access, block)))
+        widths = {a.row: [width for kind, width in made.get(a.row, ()) if kind == a.kind] for a in accesses}
+        copies = [floats[line.row] for line in block if line.op[0] in _SINGLE]
+        copies += [widths[a.row].count(a.nbytes) for a in accesses]
+        found |= {a.row: p for a in accesses if (p := _pieces(a, widths[a.row], max(copies))) is not None}
     return found
+
+
+def _pieces(access: _Access, widths: Sequence[int], copies: int) -> Pieces | None:
+    """The requests of an access that the machine code has in these widths, and its basic block so many times; None
+    where they are those of the PTX, or not known."""
+    if not widths:
+        return ()
+    if len(set(widths)) == 1 and (width := widths[0]) < access.nbytes:
+        count = len(widths) if sum(widths) == access.nbytes else 1
+        return tuple((n * width, width) for n in range(count))
+    if min(widths) <= access.nbytes:
+        return None
+    if len(widths) < copies:
+        return ((0, widths[0], widths[0] * len(widths) // copies),)
+    return ((0, widths[0]),)
 
 
 def retried(body: Sequence[Instruction | Label | Targets | Prototype], sass: Iterable[SassLine]) -> frozenset[int]:
@@ -66,8 +83,21 @@ def retried(body: Sequence[Instruction | Label | Targets | Prototype], sass: Ite
     return frozenset(row for row, op in kinds if row in swaps and op[0] in ("atom", "red") and "cas" not in op)
 
 
-def _access(line: Instruction | Label | Targets | Prototype) -> _Access | None:
-    if not isinstance(line, Instruction) or line.op[0] not in ("ld", "st"):
+def _blocks(body: Sequence[Instruction | Label | Targets | Prototype]) -> Iterator[list[Instruction]]:
+    """The instructions of each basic block, with those behind a barrier."""
+    block: list[Instruction] = []
+    for line in body:
+        if isinstance(line, Instruction) and line.op[0] not in ("bra", "brx"):
+            block.append(line)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _access(line: Instruction) -> _Access | None:
+    if line.op[0] not in ("ld", "st"):
         return None
     space = next((part for part in line.op if part in ("global", "shared")), "")
     if not space or not isinstance(line.args[0 if line.op[0] == "st" else 1], Mem):

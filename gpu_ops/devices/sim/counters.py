@@ -118,7 +118,7 @@ class Counters:
         pieces = self.pieces.get(site.row)
         if pieces is None:
             return (requests,)
-        return [requests.piece(by, nbytes) for by, nbytes in pieces]
+        return [made for piece in pieces if (made := requests.piece(*piece)) is not None]
 
     def _older(self, counts: Counts, kind: str, lanes: Lanes, site: Site, address: Array) -> None:
         rows, mask = by_warp(lanes, address.astype(np.int64, copy=False))

@@ -35,12 +35,17 @@ class Requests:
         same_in_all_blocks = not lanes.packed and lanes.same_in_all_blocks and address.shape[0] == 1
         self.times = lanes.shape[0] if same_in_all_blocks else 1
 
-    def piece(self, by: int, nbytes: int) -> Requests:
+    def piece(self, by: int, nbytes: int, within: int = 0) -> Requests | None:
         """The requests of `nbytes` per lane at `by` bytes from these; wider ones begin at the multiple of their bytes
-        at or before each address."""
-        if nbytes > self.nbytes:
-            return Requests(self.lanes, (self.address + self.offset) // nbytes * nbytes, 0, nbytes)
-        return Requests(self.lanes, self.address, self.offset + by, nbytes)
+        at or before each address, and with `within` only lanes make them that are less than so many bytes after it."""
+        if nbytes <= self.nbytes:
+            return Requests(self.lanes, self.address, self.offset + by, nbytes)
+        first = (self.address + self.offset) // nbytes * nbytes
+        if not within:
+            return Requests(self.lanes, first, 0, nbytes)
+        chosen = np.broadcast_to(self.address + self.offset - first < within, self.lanes.shape)
+        lanes = self.lanes.subset(chosen)
+        return None if lanes is None else Requests(lanes, self.lanes.cut(first, chosen), 0, nbytes)
 
     @property
     def threads(self) -> int:
