@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from gpu_ops.devices.coalescing import Rule, transactions
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options
-from gpu_ops.devices.sim.requests import Requests, by_block, split_warps
+from gpu_ops.devices.sim.requests import Requests, by_block, copy_wavefronts, split_warps
 from gpu_ops.plan import Execution, Launch, Plan
 from tests.sim.table import text
 
@@ -159,6 +159,26 @@ def test_neighbouring_parts_of_a_warp_are_served_together(name: str) -> None:
     kinds = [(loads, nbytes) for loads in (True, False) for nbytes in (16, 8)]
     found = [Requests(lanes, places[None] * nbytes, 0, nbytes).wavefronts(loads)[0] for loads, nbytes in kinds]
     assert tuple(found) == wavefronts
+
+
+@pytest.mark.parametrize(
+    ("source", "to", "nbytes", "wavefronts"),
+    [
+        (lambda lane: 4 * lane, lambda lane: 4 * lane, 4, (1, 1)),
+        (lambda lane: 256 * (lane // 16) + 4 * (lane % 16), lambda lane: 4 * lane, 4, (2, 1)),
+        (lambda lane: 64 + 4 * lane, lambda lane: 4 * lane, 4, (2, 1)),
+        (lambda lane: 256 * (lane // 16) + 4 * (lane % 16), lambda lane: 8 * lane, 4, (2, 1)),
+        (lambda lane: 4 * lane, lambda lane: 8 * lane, 4, (2, 1)),
+        (lambda lane: 16 * lane, lambda lane: 16 * lane, 16, (4, 4)),
+        (lambda lane: 128 * lane, lambda lane: 4 * lane, 4, (32, 1)),
+    ],
+    ids=["a line", "two rows", "over two lines", "rows with gaps", "gaps", "four lines", "a line each"],
+)
+def test_an_asynchronous_copy_writes_each_line_on_its_own(
+    source: Callable[[Array], Array], to: Callable[[Array], Array], nbytes: int, wavefronts: tuple[int, int]
+) -> None:
+    lanes, lane = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1)), np.arange(32)
+    assert copy_wavefronts(Requests(lanes, to(lane)[None], 0, nbytes), source(lane)[None]) == wavefronts
 
 
 def test_one_word_for_all_is_a_broadcast() -> None:

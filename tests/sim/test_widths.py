@@ -53,25 +53,25 @@ def test_equal_accesses_and_copies_of_a_loop_stay() -> None:
 def test_what_has_no_instruction_is_a_part_of_a_wider_one(others: list[str]) -> None:
     found = pieces([load(8), *others], [(1, "LDS.128 R4, [R2]")])
     loads = [row for row, line in enumerate(others, 2) if "ld." in line]
-    assert found == {1: ((0, 16, 0),), **dict.fromkeys(loads, ())}
+    assert found == {1: ((0, 16),), **dict.fromkeys(loads, ())}
 
 
-FMA = "fma.rn.f32 %f1, %f2, %f3, %f1"
-
-
-@pytest.mark.parametrize(("loads", "first"), [(1, 4), (2, 8), (4, 0)])
-def test_a_wider_one_may_be_for_several_passes_of_a_loop(loads: int, first: int) -> None:
-    sass = [(1, f"LDS.128 R4, [R2+{16 * n}]") for n in range(loads)]
-    assert pieces([load(0), FMA, FMA], [*sass, *((row, "FFMA R1, R2, R3, R1") for row in 4 * [2, 3])]) == {
-        1: ((0, 16, first),)
-    }
-
-
-def test_one_of_several_passes_makes_the_wider_request() -> None:
-    lanes = Lanes(BatchLayout((4, 1, 1), (32, 1, 1), 0, 4))  # each block is in another pass
-    made = Requests(lanes, 64 + 4 * np.arange(4)[:, None], 0, 4).piece(0, 16, 4)
-    assert made is not None and made.warps == 1 and made.threads == 32
-    assert Requests(lanes, np.full((1, 1), 68), 0, 4).piece(0, 16, 4) is None
+def test_passes_of_a_loop_share_a_wider_request() -> None:
+    """Of four copies of a loop that loads two words, two loads of 128 bits: one for two passes."""
+    ptx = [load(0), load(4), "fma.rn.f32 %f3, %f1, %f2, %f3", load(64, "%r2")]
+    sass = [
+        (1, "LDS.128 R4, [R2]"),
+        (1, "LDS.128 R8, [R2+0x10]"),
+        *[(3, "FFMA R1, R4, R5, R1"), (4, "LDS R3, [R9]")] * 4,
+    ]
+    assert pieces(ptx, sass) == {1: ((0, 16, 8),), 2: ()}
+    assert pieces(
+        ["div.rn.f32 %f3, %f1, %f2", *ptx], [(n + 1, text) for n, text in sass] + [(1, "FFMA R1, R4, R5, R1")] * 9
+    ) == {2: ((0, 16, 8),), 3: ()}
+    lanes = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1))
+    for at in (0, 4, 8, 12):
+        made = Requests(lanes, np.full((1, 1), 256 + at), 0, 4).piece(0, 16, 8)
+        assert (made is None) == (at >= 8) and (made is None or int(made.rows[0, 0]) == 256)
 
 
 def test_a_matrix_that_nobody_needs_is_not_loaded() -> None:
@@ -88,8 +88,8 @@ def test_widths_of_copies_that_differ_are_left() -> None:
 
 def test_a_vector_is_narrowed_or_split() -> None:
     vector = "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%r1]"
-    assert pieces([vector], [(1, "LDG.E.64.CONSTANT R2, desc[UR4][R2.64]")]) == {1: ((0, 8, 0),)}
-    assert pieces([vector], [(1, "LDG.E.64 R2, [R2]"), (1, "LDG.E.64 R4, [R2+0x8]")]) == {1: ((0, 8, 0), (8, 8, 0))}
+    assert pieces([vector], [(1, "LDG.E.64.CONSTANT R2, desc[UR4][R2.64]")]) == {1: ((0, 8),)}
+    assert pieces([vector], [(1, "LDG.E.64 R2, [R2]"), (1, "LDG.E.64 R4, [R2+0x8]")]) == {1: ((0, 8), (8, 8))}
     widest = "ld.global.v4.f64 {%fd1, %fd2, %fd3, %fd4}, [%r1]"
     assert pieces([widest], [(1, "LDG.E.ENL2.256 R8, R4, desc[UR4][R2.64]")]) == {}
 
@@ -119,7 +119,7 @@ def test_a_kernel_whose_vectors_are_narrowed_is_counted_so() -> None:
         plan = variant.plan(device, task.on(device.upload(np.ones(5003, np.float32))))
         (step,) = [step for step in plan.steps if isinstance(step, Launch)]
         found[machine_code] = device.execute(Plan((step,), plan.outputs)).counters
-        narrowed = [made for made in (step.kernel.pieces or {}).values() if made == ((0, 8, 0),)]
+        narrowed = [made for made in (step.kernel.pieces or {}).values() if made == ((0, 8),)]
         assert narrowed
     assert found[True]["shared_load_requests"] == found[False]["shared_load_requests"]
     assert found[True]["shared_ideal_wavefronts"] < found[False]["shared_ideal_wavefronts"]

@@ -5,34 +5,26 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
-from statistics import mode
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sim.ptx.program import Instruction, Label, Mem, Prototype, Targets, size_of
 
-
-class Piece(NamedTuple):
-    """A request of an access: its offset to the address of the PTX, and its bytes. One of more bytes than the access
-    has begins at the multiple of them before the address, because the GPU has no others. Where the assembler runs
-    several passes of a loop in turn, one request may be for several of them: those with an address in its `first` bytes
-    make it; 0 for all passes."""
-
-    by: int
-    nbytes: int
-    first: int = 0
-
-
-Pieces = tuple[Piece, ...]
+Pieces = tuple[tuple[int, ...], ...]
+"""The requests of an access: the offset of each to the address of the PTX, and its bytes. One of more bytes than the
+access has begins at the multiple of them before the address, because the GPU has no others. A third number says that
+several passes of a loop share it: it is made where the address is less than so many bytes after the multiple."""
 _ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(LDG|STG|LDSM?|STS)\b([\w.]*)")
 _LOADED = ("ld", "shared")
 _KINDS = {"LDG": ("ld", "global"), "STG": ("st", "global"), "LDS": _LOADED, "LDSM": _LOADED, "STS": ("st", "shared")}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
-_ARITHMETIC = re.compile(r"^(?:@!?U?P\d+ )?[DFH](?:ADD|FMA|MUL)2?\b")
 _SWAP = re.compile(r"\bATOM[SG]?\.\S*\bCAST?\b")
 """Stores a value if memory still has the expected one."""
 _WORD = 4
+_SINGLE = {"ld", "st", "fma", "add", "sub", "mul"}
+_ARITHMETIC = re.compile(r"^(?:@!?U?P\d+ )?[FD](?:ADD|MUL|FMA)\b")
+"""The instructions that one of floats becomes, if it is of `_SINGLE`."""
 
 
 class _Access(NamedTuple):
@@ -50,49 +42,41 @@ def width_of(suffixes: str) -> int:
 
 
 def access_pieces(
-    body: Sequence[Instruction | Label | Targets | Prototype], sass: Iterable[SassLine]
+    body: Sequence[Instruction | Label | Targets | Prototype], sass: Sequence[SassLine]
 ) -> dict[int, Pieces]:
     """By the line of the PTX, the requests of each access that the machine code makes in another way. An access without
     an instruction has no pieces: it is a part of a wider one, or nobody needs its value. A wider one may also load what
     the PTX loads after a branch, or not at all."""
     made: dict[int, list[tuple[tuple[str, str], int]]] = defaultdict(list)
-    copies = Counter[int]()
+    floats = Counter(line.ptx for line in sass if _ARITHMETIC.match(line.text))
     for line in sass:
         if match := _ACCESS.match(line.text):
             made[line.ptx].append((_KINDS[match[1]], width_of(match[2])))
-        elif _ARITHMETIC.match(line.text):
-            copies[line.ptx] += 1
-    passes = _passes(body, copies)
     found: dict[int, Pieces] = {}
-    for access in filter(None, map(_access, body)):
-        widths = [width for kind, width in made.get(access.row, ()) if kind == access.kind]
-        if not widths:
-            found[access.row] = ()
-        elif not access.nbytes:
-            continue
-        elif len(set(widths)) == 1 and widths[0] < access.nbytes:
-            count = len(widths) if sum(widths) == access.nbytes else 1
-            found[access.row] = tuple(Piece(n * widths[0], widths[0]) for n in range(count))
-        elif min(widths) > access.nbytes:
-            in_turn = passes.get(access.row, 1)
-            first = widths[0] * len(widths) // in_turn if len(widths) < in_turn else 0
-            found[access.row] = (Piece(0, widths[0], first),)
+    for block in _blocks(body):
+        accesses = list(filter(None, map(_access, block)))
+        widths = {a.row: [width for kind, width in made.get(a.row, ()) if kind == a.kind] for a in accesses}
+        copies = [floats[line.row] for line in block if line.op[0] in _SINGLE]
+        copies += [widths[a.row].count(a.nbytes) for a in accesses]
+        found |= {a.row: p for a in accesses if (p := _pieces(a, widths[a.row], max(copies))) is not None}
     return found
 
 
-def _passes(body: Sequence[Instruction | Label | Targets | Prototype], copies: Counter[int]) -> dict[int, int]:
-    """By line, how many passes of its basic block the machine code runs in turn: as many as it has copies of most of
-    the block's additions and multiplications."""
-    found: dict[int, int] = {}
-    rows: list[int] = []
-    for line in (*body, None):
-        if isinstance(line, Instruction):
-            rows.append(line.row)
-        if not isinstance(line, Instruction) or line.op[0] in ("bra", "brx"):
-            if counts := [copies[row] for row in rows if copies[row]]:
-                found |= dict.fromkeys(rows, mode(counts))
-            rows = []
-    return found
+def _pieces(access: _Access, widths: Sequence[int], copies: int) -> Pieces | None:
+    """The requests of an access that the machine code has in these widths, and its basic block so many times; None
+    where they are those of the PTX, or not known."""
+    if not widths:
+        return ()
+    if not access.nbytes:
+        return None
+    if len(set(widths)) == 1 and (width := widths[0]) < access.nbytes:
+        count = len(widths) if sum(widths) == access.nbytes else 1
+        return tuple((n * width, width) for n in range(count))
+    if min(widths) <= access.nbytes:
+        return None
+    if len(widths) < copies:
+        return ((0, widths[0], widths[0] * len(widths) // copies),)
+    return ((0, widths[0]),)
 
 
 def retried(body: Sequence[Instruction | Label | Targets | Prototype], sass: Iterable[SassLine]) -> frozenset[int]:
@@ -103,9 +87,20 @@ def retried(body: Sequence[Instruction | Label | Targets | Prototype], sass: Ite
     return frozenset(row for row, op in kinds if row in swaps and op[0] in ("atom", "red") and "cas" not in op)
 
 
-def _access(line: Instruction | Label | Targets | Prototype) -> _Access | None:
-    if not isinstance(line, Instruction):
-        return None
+def _blocks(body: Sequence[Instruction | Label | Targets | Prototype]) -> Iterator[list[Instruction]]:
+    """The instructions of each basic block, with those behind a barrier."""
+    block: list[Instruction] = []
+    for line in body:
+        if isinstance(line, Instruction) and line.op[0] not in ("bra", "brx"):
+            block.append(line)
+        elif block:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _access(line: Instruction) -> _Access | None:
     space = next((part for part in line.op if part in ("global", "shared")), "")
     if line.op[0] == "wmma" and space:
         return _Access(line.row, ("ld" if line.op[1] == "load" else "st", space), 0)

@@ -143,7 +143,7 @@ class Batch(ImageOperations, TensorOperations, ClusterOperations, ArrivalOperati
                 )
             values = self._loaded_where(lanes, origin, source, count, np.broadcast_to(size != 0, lanes.shape))
         if self.counters is not None:
-            self.counters.shared_access(lanes, target, to)
+            self.counters.shared_access(lanes, target, to, source + origin.offset)
         self.copies.begin(lanes, target, to, np.uint32, values)
 
     def _loaded_where(self, lanes: Lanes, site: Site, source: Array, count: int, selection: Array) -> list[Array]:

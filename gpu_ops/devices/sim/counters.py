@@ -20,7 +20,16 @@ from gpu_ops.devices.sim.paths import Paths
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.ptx.sites import Site
-from gpu_ops.devices.sim.requests import Requests, by_block, by_warp, distinct, filled, split_warps, turns
+from gpu_ops.devices.sim.requests import (
+    Requests,
+    by_block,
+    by_warp,
+    copy_wavefronts,
+    distinct,
+    filled,
+    split_warps,
+    turns,
+)
 from gpu_ops.devices.sim.traces import VERBS, Recorder, block_numbers
 from gpu_ops.devices.sim.traffic.observer import Observer
 from gpu_ops.plan import Space
@@ -122,7 +131,7 @@ class Counters:
         pieces = self.pieces.get(site.row)
         if pieces is None:
             return (requests,)
-        return list(filter(None, (requests.piece(*piece) for piece in pieces)))
+        return [made for piece in pieces if (made := requests.piece(*piece)) is not None]
 
     def _older(self, counts: Counts, kind: str, lanes: Lanes, site: Site, address: Array) -> None:
         rows, mask = by_warp(lanes, address.astype(np.int64, copy=False))
@@ -130,23 +139,24 @@ class Counters:
         self._add(counts, f"global_{kind}_transactions", number)
         self._add(counts, f"global_{kind}_transaction_bytes", traffic)
 
-    def shared_access(self, lanes: Lanes, site: Site, address: Array) -> None:
-        """Count an access to shared memory; `address` does not include the site's offset."""
+    def shared_access(self, lanes: Lanes, site: Site, address: Array, source: Array | None = None) -> None:
+        """Count an access to shared memory; `address` does not include the site's offset. Asynchronous copies have a
+        `source`, their addresses in global memory."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
         if site.row in self.retried:
             self._try(counts, lanes, site, address)
         else:
             for made in self._made(requests, site):
-                self._pass(counts, kind, made)
+                self._pass(counts, kind, made, source)
         if kind == "atomic":
             self._collisions(counts, requests)
         self._tell("shared", lanes, site, address)
 
-    def _pass(self, counts: Counts, kind: str, made: Requests, passes: int = 1) -> bool:
+    def _pass(self, counts: Counts, kind: str, made: Requests, source: Array | None = None, passes: int = 1) -> bool:
         """Count requests to shared memory, each of whose wavefronts passes so many times. Returns whether each has the
         fewest."""
-        wavefronts, least = made.wavefronts(kind == "load")
+        wavefronts, least = made.wavefronts(kind == "load") if source is None else copy_wavefronts(made, source)
         self._add(counts, f"shared_{kind}_requests", made.warps)
         self._add(counts, f"shared_{kind}_threads", made.threads)
         self._add(counts, "shared_wavefronts", wavefronts * passes)
@@ -161,7 +171,7 @@ class Counters:
         for some, at in turns(lanes, address):
             made = Requests(some, at, site.offset, site.nbytes)
             self._pass(counts, "load", made)
-            settled &= self._pass(counts, "atomic", made, 2)
+            settled &= self._pass(counts, "atomic", made, passes=2)
             swaps += made.warps
         if not settled:
             self._add(counts, "unsettled_requests", swaps)

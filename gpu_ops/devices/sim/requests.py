@@ -36,20 +36,17 @@ class Requests:
         same_in_all_blocks = not lanes.packed and lanes.same_in_all_blocks and address.shape[0] == 1
         self.times = lanes.shape[0] if same_in_all_blocks else 1
 
-    def piece(self, by: int, nbytes: int, first: int = 0) -> Requests | None:
+    def piece(self, by: int, nbytes: int, within: int = 0) -> Requests | None:
         """The requests of `nbytes` per lane at `by` bytes from these; wider ones begin at the multiple of their bytes
-        at or before each address, and only lanes with an address in their `first` bytes, if that is not 0, make them:
-        None if there are none."""
+        at or before each address, and with `within` only lanes make them that are less than so many bytes after it."""
         if nbytes <= self.nbytes:
             return Requests(self.lanes, self.address, self.offset + by, nbytes)
-        lanes, address = self.lanes, self.address + self.offset
-        if first:
-            fresh = address % nbytes < first
-            some = lanes.subset(fresh)
-            if some is None:
-                return None
-            lanes, address = some, lanes.cut(address, fresh)
-        return Requests(lanes, address // nbytes * nbytes, 0, nbytes)
+        first = (self.address + self.offset) // nbytes * nbytes
+        if not within:
+            return Requests(self.lanes, first, 0, nbytes)
+        chosen = np.broadcast_to(self.address + self.offset - first < within, self.lanes.shape)
+        lanes = self.lanes.subset(chosen)
+        return None if lanes is None else Requests(lanes, self.lanes.cut(first, chosen), 0, nbytes)
 
     @property
     def threads(self) -> int:
@@ -194,6 +191,21 @@ def _part_passes(rows: Array, on: Array, words: int) -> Array:
         spread = first if words == 1 else (first[:, :, None] + np.arange(words)).reshape(len(first), -1)
         passes[running] = bank_passes(spread)
     return passes
+
+
+def copy_wavefronts(made: Requests, source: Array) -> tuple[int, int]:
+    """The wavefronts of asynchronous copies to shared memory from global addresses, and the fewest possible: what a
+    warp copies from each line of L1 is written on its own."""
+    (rows, mask), (lines, _) = (by_warp(made.lanes, a) for a in (made.address + made.offset, source >> LINE_BITS))
+    left = np.ones(rows.shape, np.bool_) if mask is None else mask
+    least = -(-np.count_nonzero(left, axis=1) * made.nbytes // (BANKS * BANK_BYTES))
+    passes = np.zeros(len(rows), np.int64)
+    while left.any():
+        first = np.take_along_axis(lines, left.argmax(axis=1)[:, None], axis=1)
+        together = left & (lines == first)
+        passes += _part_passes(rows, together, max(1, made.nbytes // BANK_BYTES))
+        left = left & ~together
+    return int(passes.sum()), int(np.minimum(least, passes).sum())
 
 
 def in_pairs(rows: Array, on: Array) -> Array:

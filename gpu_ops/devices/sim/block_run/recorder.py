@@ -119,7 +119,7 @@ class StepRecorder(Counters):
         if site.verb != "reads":
             self._pending.append((site, addresses))
 
-    def shared_access(self, lanes: Lanes, site: Site, address: Array) -> None:
+    def shared_access(self, lanes: Lanes, site: Site, address: Array, source: Array | None = None) -> None:
         """Note an access to shared memory; `address` does not include the site's offset."""
         threads, addresses = self._of(lanes, site, address)
         self._note_access(Access("shared", site.verb, site.nbytes, "", threads, addresses))
