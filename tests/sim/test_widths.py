@@ -82,6 +82,29 @@ def test_a_matrix_that_nobody_needs_is_not_loaded() -> None:
     assert pieces(loads, [(1, "IMAD R4, R2, R3, R4")]) == {1: ()}
 
 
+@pytest.mark.parametrize(
+    ("between", "found"),
+    [(["@%p1 bra $L"], {4: ()}), (["bra.uni $L"], {})],
+    ids=["a later value", "either value"],
+)
+def test_a_store_that_is_moved_behind_a_branch_is_made_once(between: list[str], found: dict[int, object]) -> None:
+    ptx = [
+        "st.shared.f32 [%r1], %f1",
+        *between,
+        "add.s32 %r2, %r2, 1",
+        "st.shared.f32 [%r1], %f2",
+        "add.s32 %r3, %r3, 1",
+    ]
+    ptx[-1] = "$L: " + ptx[-1]
+    assert pieces(ptx, [(5, "STS [R1], R2")]) == found
+    assert pieces(ptx, [(1, "STS [R1], R2")]) == {4: ()}
+    assert pieces(["st.shared.f32 [%r1+4], %f3", *ptx], [(1, "STS.64 [R1], R2"), (6, "STS [R9], R2")]) == {
+        1: ((0, 8),),
+        2: (),
+        5: (),
+    }
+
+
 def test_widths_of_copies_that_differ_are_left() -> None:
     assert pieces([load(0)], [(1, "LDS.128 R4, [R2]"), (1, "LDS R4, [R2]")]) == {}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from gpu_ops.devices.sass.listing import SassLine
@@ -34,6 +34,7 @@ class _Access(NamedTuple):
     row: int
     kind: tuple[str, str]
     nbytes: int
+    address: Mem
 
 
 def width_of(suffixes: str) -> int:
@@ -59,7 +60,35 @@ def access_pieces(
         copies = [floats[line.row] for line in block if line.op[0] in _SINGLE]
         copies += [widths[a.row].count(a.nbytes) for a in accesses]
         found |= {a.row: p for a in accesses if (p := _pieces(a, widths[a.row], max(copies))) is not None}
+    for row in list(_moved(body, made, found)):
+        del found[row]
     return found
+
+
+def _moved(
+    body: Sequence[Instruction | Label | Targets | Prototype],
+    made: Mapping[int, Sequence[tuple[tuple[str, str], int]]],
+    found: Mapping[int, Pieces],
+) -> Iterator[int]:
+    """The stores whose instruction has the line of another one, because the assembler moved it behind a branch. Of
+    several to one address in a row the first is made: after the branch there is one instruction, of either value."""
+    lines = [line for line in body if isinstance(line, Instruction)]
+    accesses = {line.row: access for line in lines if (access := _access(line)) is not None}
+    rows = {line.row for line in lines} - set(accesses)
+    moved = {kind for row in rows for kind, _ in made.get(row, ()) if kind[0] == "st"}
+    joined = {
+        (a.kind, a.address.base) for row, a in accesses.items() if any(p[1] > a.nbytes for p in found.get(row, ()))
+    }
+    seen = set[tuple[object, ...]]()
+    way = 0
+    for line in lines:
+        way += line.op[0] == "bra" and line.guard is None
+        access = accesses.get(line.row)
+        if access is None or found.get(line.row) != () or access.kind not in moved:
+            continue
+        if (access.kind, access.address.base) not in joined and (key := (way, *access[1:])) not in seen:
+            seen.add(key)
+            yield line.row
 
 
 def _pieces(access: _Access, widths: Sequence[int], copies: int) -> Pieces | None:
@@ -101,12 +130,13 @@ def _blocks(body: Sequence[Instruction | Label | Targets | Prototype]) -> Iterat
 
 
 def _access(line: Instruction) -> _Access | None:
+    kind = line.op[1].replace("load", "ld").replace("store", "st") if line.op[0] == "wmma" else line.op[0]
     space = next((part for part in line.op if part in ("global", "shared")), "")
-    if line.op[0] == "wmma" and space:
-        return _Access(line.row, ("ld" if line.op[1] == "load" else "st", space), 0)
-    if line.op[0] not in ("ld", "st"):
+    if kind not in ("ld", "st") or not space:
         return None
-    if not space or not isinstance(line.args[0 if line.op[0] == "st" else 1], Mem):
+    address = line.args[0 if kind == "st" else 1]
+    if not isinstance(address, Mem):
         return None
     count = next((int(part[1:]) for part in line.op if part in ("v2", "v4", "v8")), 1)
-    return _Access(line.row, (line.op[0], space), count * size_of(line.op[-1]))
+    nbytes = 0 if line.op[0] == "wmma" else count * size_of(line.op[-1])
+    return _Access(line.row, (kind, space), nbytes, address)
