@@ -183,10 +183,8 @@ def _counters(
     if options.counters == "off":
         return None
     footprint = Footprint() if options.costs else None
-    ordered = loaded.code.depends or loaded.code.cluster is not None  # blocks may wait for one another
     what = made.pieces, footprint, made.sass, observer, made.unsettled, made.retried
-    race = None if ordered else loaded.raced, loaded.global_unit
-    return Counters(loaded.code, launch.grid, options.coalescing, recorder, *what, *race)
+    return Counters(loaded.code, launch.grid, options.coalescing, recorder, *what, loaded.raced, loaded.global_unit)
 
 
 def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:

@@ -149,7 +149,7 @@ def raced(blocks: list[Block], reach: Reach) -> Raced | None:
     writes = [(line, of) for line, of in names if line.op[0] in ("st", "red", "atom")]
     read, written = (frozenset[str]().union(*(of for _, of in each)) for each in (loads, writes))
     sources = [line for line, of in loads if _alike(of, written)]
-    accesses = _following(blocks, {r for line in sources for r in _targets(line)}, set())
+    accesses = _following(blocks, {r for line in sources for r in _targets(line)}, set()) if sources else None
     rivals = frozenset(line.row for line, of in writes if _alike(of, read))
     return Raced(frozenset(line.row for line in sources), rivals, accesses) if accesses else None
 

@@ -99,7 +99,9 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None, by_lin
     reads, read_only, writes = (_renamed(those, symbols, names) for those in found[:3])
     reach = Reach(reads, read_only, writes, found.in_order)
     layout = (offsets, names, symbols, param_bytes, shared, static_bytes, unit, local_bytes, others)
-    return LoadedKernel(entry, program, code, *layout, reach, unsettled(blocks), raced(blocks, found), seconds)
+    waits = code.depends or code.cluster is not None  # blocks may wait for one another
+    races = None if waits else raced(blocks, found)
+    return LoadedKernel(entry, program, code, *layout, reach, unsettled(blocks), races, seconds)
 
 
 def _encloses(edits: Mapping[str, str] | None, branch: Place, barrier: Place) -> bool:
