@@ -125,7 +125,8 @@ CATALOGUE = (
             "Atomic collisions over atomic operations: 0 where no two lanes of a warp meet at one address.", "ratio",
             parts=("atomic_collisions",), over=("atomics",)),
     Counter("unsettled_requests", "requests that depend on which thread comes first", "request",
-            "Requests whose number or addresses follow from the results of atomic operations: a GPU may make others.",
+            "Requests whose number or addresses follow from the results of atomic operations, or from elements that "
+            "another block writes meanwhile: a GPU may make others.",
             column="turn"),
     Counter("shared_load_requests", "shared load requests", "request",
             "Loads of shared memory, counted once per warp."),

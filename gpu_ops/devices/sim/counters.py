@@ -14,9 +14,10 @@ import numpy as np
 from gpu_ops.devices.coalescing import Rule, transactions
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.widths import Pieces
-from gpu_ops.devices.sim.footprint import Footprint
+from gpu_ops.devices.sim.footprint import Crossings, Footprint
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
 from gpu_ops.devices.sim.paths import Paths
+from gpu_ops.devices.sim.ptx.decided import Raced
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.ptx.sites import Site
@@ -35,6 +36,7 @@ from gpu_ops.devices.sim.traffic.observer import Observer
 from gpu_ops.plan import Space
 
 Counts = defaultdict[str, float]
+REQUESTS = [f"{space}_{kind}_requests" for space in ("global", "shared") for kind in ("load", "store", "atomic")]
 
 
 class Counters:
@@ -44,7 +46,8 @@ class Counters:
     `footprint` gets the sectors of global memory that each touches; then `sass`, the machine code, says what the lines
     of the PTX cost. An `observer` receives all events. The requests of the PTX's lines in `unsettled` depend on which
     thread comes first, and are counted as such as well; those in `retried` are atomic operations that the machine code
-    tries again where another thread was faster."""
+    tries again where another thread was faster, and those of `raced` depend on it where blocks load elements, of
+    `unit` bytes, that others write."""
 
     def __init__(
         self,
@@ -58,9 +61,12 @@ class Counters:
         observer: Observer | None = None,
         unsettled: frozenset[int] = frozenset(),
         retried: frozenset[int] = frozenset(),
+        raced: Raced | None = None,
+        unit: int = 1,
     ) -> None:
         self.observer, self.watched = observer, observer is not None and observer.wants_values
         self.pieces, self.footprint, self.unsettled, self.retried = pieces or {}, footprint, unsettled, retried
+        self.raced, self.crossings = raced, Crossings(unit)
         self.paths = None if footprint is None else Paths([b.block for b in code.blocks], sass, code.spin_blocks)
         self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
         self.sites: dict[int, Counts] = {}
@@ -113,6 +119,8 @@ class Counters:
             first, loads = lanes.layout.first, by_block(lanes)
             self.loads[first] = self.loads[first] + loads if first in self.loads else loads
         self._tell("global", lanes, site, address)
+        if self.raced is not None and (site.row in self.raced.loads or site.row in self.raced.writes):
+            self.crossings.note(site.row in self.raced.writes, lanes, site, address)
         if self.footprint is not None:
             self.footprint.note(kind, lanes, site, address)
 
@@ -123,6 +131,14 @@ class Counters:
             self.paths.end_batch(self.weight)
         if self.observer is not None:
             self.observer.end_batch()
+
+    def end_launch(self) -> None:
+        """Count as such what depends on which block comes first, now that all batches have run."""
+        if self.raced is None or not self.crossings.found():
+            return
+        for number, counts in self.sites.items():
+            if self.code.sites[number].row in self.raced.accesses:
+                counts["unsettled_requests"] = sum(counts[name] for name in REQUESTS)
 
     def _made(self, requests: Requests, site: Site) -> Sequence[Requests]:
         """The requests that the machine code makes of an access."""

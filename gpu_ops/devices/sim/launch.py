@@ -184,7 +184,7 @@ def _counters(
         return None
     footprint = Footprint() if options.costs else None
     what = made.pieces, footprint, made.sass, observer, made.unsettled, made.retried
-    return Counters(loaded.code, launch.grid, options.coalescing, recorder, *what)
+    return Counters(loaded.code, launch.grid, options.coalescing, recorder, *what, loaded.raced, loaded.global_unit)
 
 
 def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:
@@ -215,6 +215,7 @@ def _count(findings: Findings, counters: Counters | None, recorder: Recorder | N
     """Add the counts and traces of a launch to its findings."""
     findings.counters = counts
     if counters is not None:
+        counters.end_launch()
         findings.by_place = counters.by_place()
         findings.counters |= totals(findings.by_place) | counters.block_loads() | counters.costs()
     if recorder is not None:

@@ -169,14 +169,17 @@ class Requests:
             return bank_passes(raw >> 2) if mask is None else _part_passes(raw, mask, 1)
         on = np.ones(raw.shape, np.bool_) if mask is None else mask
         part, pair = (-1, WARP // words), (-1, 2 * WARP // words)
-        passes: Array = _part_passes(raw.reshape(part), on.reshape(part), words).reshape(-1, 2).sum(axis=1)
-        if not loads:
-            return passes.reshape(len(raw), -1).sum(axis=1)
         rows, active = raw.reshape(pair), on.reshape(pair)
-        joined = np.flatnonzero((passes > 1) & in_pairs(rows, active))
-        if len(joined):
-            passes[joined[_part_passes(rows[joined], active[joined], words) == 1]] = 1
+        passes, apart = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
+        if loads and len(joined := np.flatnonzero(in_pairs(rows, active))):
+            passes[joined] = _part_passes(rows[joined], active[joined], words)
+            apart[joined] = passes[joined] > 1
+        if apart.any():
+            each = _part_passes(rows[apart].reshape(part), active[apart].reshape(part), words)
+            passes[apart] = each.reshape(-1, 2).sum(axis=1)
         passes = passes.reshape(len(raw), -1).sum(axis=1)
+        if not loads:
+            return passes
         first = np.take_along_axis(raw, on.argmax(axis=1)[:, None], axis=1)
         alike = ~(on & (raw != first)).any(axis=1)
         passes[alike] = -(-np.count_nonzero(on[alike], axis=1) * self.nbytes // LOADED_BYTES)
