@@ -108,7 +108,8 @@ class _Code:
 
     def _ahead(self, start: int, stops: frozenset[int]) -> frozenset[int]:
         advance(0, 1)
-        return frozenset(_reached(self.parts, start, stops))
+        meetings = {number for number, part in enumerate(self.parts) if part.meets}
+        return frozenset(_reached(self.parts, start, stops | meetings))
 
 
 def _read(sass: Sequence[SassLine]) -> tuple[list[_Part], dict[str, int], Places, Places]:
@@ -158,13 +159,12 @@ def _regions(parts: Sequence[_Part], labels: Mapping[str, int]) -> dict[int, set
 
 
 def _reached(parts: Sequence[_Part], start: int, stops: Collection[int]) -> set[int]:
-    """The parts that lanes reach from the beginning of one before they meet all others, or wait at the ends of
-    `stops`."""
+    """The parts that lanes reach from the beginning of one without going on from the ends of `stops`."""
     found, waiting = set[int](), [start]
     while waiting:
         number = waiting.pop()
         if number not in found:
             found.add(number)
-            if number not in stops and not parts[number].meets:
+            if number not in stops:
                 waiting += parts[number].follow
     return found
