@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QStackedWidget, QWidget
+from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QStackedWidget, QWidget
 
 from app.base.nesting import bounded
 from app.views.boxes import in_column
@@ -25,6 +25,7 @@ class TabRows(QWidget):
         self._flow = FlowLayout(self._row, gap, even=True)
         self._flow.setContentsMargins(0, 0, 0, 0)
         in_column(self._row, (self._pages, 1), on=self, gap=gap)
+        self._policies: dict[QWidget, QSizePolicy.Policy] = {}
         self._buttons.idClicked.connect(self.setCurrentIndex)
         self._pages.currentChanged.connect(self._show)
 
@@ -35,7 +36,9 @@ class TabRows(QWidget):
         button.setText(title)
         self._buttons.addButton(button, place)
         self._flow.addWidget(button)
+        self._policies[page] = page.sizePolicy().verticalPolicy()
         self._pages.addWidget(page)
+        self._size()
         return place
 
     def buttons(self) -> list[QAbstractButton]:
@@ -77,10 +80,19 @@ class TabRows(QWidget):
     @Slot(int)
     def _show(self, place: int) -> None:
         self._buttons.button(place).setChecked(True)
+        self._size()
         self.currentChanged.emit(place)
 
+    def _size(self) -> None:
+        """Only the page in front decides how low all of them may be."""
+        for page, own in self._policies.items():
+            policy = page.sizePolicy()
+            policy.setVerticalPolicy(own if page is self.currentWidget() else QSizePolicy.Policy.Ignored)
+            page.setSizePolicy(policy)
+        self.updateGeometry()
+
     def minimumSizeHint(self) -> QSize:  # noqa: N802
-        """All rows of buttons at this width, and the pages."""
+        """All rows of buttons at this width, and the page in front."""
         size = super().minimumSizeHint()
         return size + QSize(0, self._row.heightForWidth(self.width()) - self._row.minimumSizeHint().height())
 

@@ -14,7 +14,9 @@ from xray_answers import show, window_with
 from app.base import theme
 from app.base.letter_sizes import sizes
 from app.controllers.look import Appearance
+from app.views.comparing.compare_bar import NAME
 from app.views.experiment.panel import LONGEST_WORD
+from app.views.scrolled import Scrolled
 from app.views.upright import Upright
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import TABLE
@@ -195,3 +197,33 @@ def test_all_tabs_of_the_xray_are_in_sight(qtbot, engine: FakeEngine, presenter:
         assert all(button.width() >= button.sizeHint().width() for button in own), "narrowed"
         assert panel.rect().contains(QRect(own[-1].mapTo(panel, QPoint()), own[-1].size()))
         assert len({tuple(button.geometry().getRect()) for button in own}) == len(own)
+
+
+def test_a_low_screen_scrolls_the_report_and_not_the_panel_around_it(qtbot, engine: FakeEngine) -> None:
+    """Pages behind it, which need more, do not count."""
+    window = window_with(qtbot, engine, (SIM,))
+    window.look.set_presenter(True)
+    window.resize(1280, 720)
+    show(qtbot, window, engine)
+    panel = window.xray_panel
+    window.full_screen.show_only(panel)
+    qtbot.waitUntil(lambda: panel.width() > 1000)
+    around = panel.parentWidget().parentWidget()
+    assert isinstance(around, Scrolled)
+    qtbot.waitUntil(lambda: around.verticalScrollBar().maximum() == 0)
+    panel.tabs.setCurrentWidget(panel.accesses)
+    qtbot.waitUntil(lambda: panel.accesses.height() >= panel.accesses.minimumSizeHint().height())
+
+
+def test_names_and_buttons_of_a_comparison_are_whole(qtbot, engine: FakeEngine, window: MainWindow) -> None:
+    engine.show(from_array(np.eye(40, dtype=np.uint8), name="eye"))
+    window.resize(1280, 720)
+    act(window, "presenter")
+    act(window, "compare_difference")
+    window.docks.show("own_kernel")
+    bar = window.panes.bar
+    qtbot.waitUntil(lambda: window.panes.width() < 0.4 * window.width())
+    least = NAME * bar.fontMetrics().averageCharWidth()
+    qtbot.waitUntil(lambda: min(bar.first.width(), bar.second.width()) >= least)
+    for part in (bar.first, bar.second, bar.keep, bar.options):
+        qtbot.waitUntil(lambda part=part: part.visibleRegion().boundingRect() == part.rect())
