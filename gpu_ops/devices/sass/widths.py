@@ -27,7 +27,7 @@ _ARITHMETIC = re.compile(r"^(?:@!?U?P\d+ )?[FD](?:ADD|MUL|FMA)\b")
 
 
 class _Access(NamedTuple):
-    """A load or store of global or shared memory in a line of the PTX."""
+    """A load or store of global or shared memory in a line of the PTX; of wmma's `nbytes` are 0."""
 
     row: int
     kind: tuple[str, str]
@@ -94,6 +94,8 @@ def _pieces(access: _Access, widths: Sequence[int], copies: int) -> Pieces | Non
     where they are those of the PTX, or not known."""
     if not widths:
         return ()
+    if not access.nbytes:
+        return None
     if len(set(widths)) == 1 and (width := widths[0]) < access.nbytes:
         count = len(widths) if sum(widths) == access.nbytes else 1
         return tuple((n * width, width) for n in range(count))
@@ -126,11 +128,13 @@ def _blocks(body: Sequence[Instruction | Label | Targets | Prototype]) -> Iterat
 
 
 def _access(line: Instruction) -> _Access | None:
-    if line.op[0] not in ("ld", "st"):
+    kind = {"load": "ld", "store": "st"}.get(line.op[1], "") if line.op[0] == "wmma" else line.op[0]
+    if kind not in ("ld", "st"):
         return None
     space = next((part for part in line.op if part in ("global", "shared")), "")
-    address = line.args[0 if line.op[0] == "st" else 1]
+    address = line.args[0 if kind == "st" else 1]
     if not space or not isinstance(address, Mem):
         return None
     count = next((int(part[1:]) for part in line.op if part in ("v2", "v4", "v8")), 1)
-    return _Access(line.row, (line.op[0], space), count * size_of(line.op[-1]), address)
+    nbytes = count * size_of(line.op[-1]) if line.op[0] == kind else 0
+    return _Access(line.row, (kind, space), nbytes, address)

@@ -57,8 +57,8 @@ class MatrixOperations:
         assert isinstance(registers, Vec)
         space = self._space(line)
         base, offset = self._memory(line, memory, space)
-        whole = fragment.order == layout  # a register's elements are neighbours in memory
-        nbytes = BITS[fragment.type] // 8 * (fragment.each if whole else 1)
+        whole = fragment.along == layout  # the elements of a pair are neighbours in memory
+        nbytes = BITS[fragment.type] // 8 * (fragment.pair if whole else 1)
         site = self.site(line, space, offset, "reads" if load else "writes", nbytes)
         start = f"L, {site}, {space!r}, {self.named(fragment)}, {layout!r}, {base}, {self.value(line.args[2], 'i4')}"
         code = self._code(fragment)

@@ -1,7 +1,7 @@
 """Matrices that the lanes of a warp hold together in registers: where each element is, and their product.
 
 The layouts of mma and ldmatrix are those of the PTX manual. That of wmma is not published, and kernels must not depend
-on it: here each lane has consecutive elements.
+on it: here it is the one with which the machine code of sm_90 accesses memory, four lanes for each row of eight.
 """
 
 from __future__ import annotations
@@ -41,6 +41,21 @@ class Fragment:
         """Elements of a register."""
         return max(1, 32 // BITS[self.type])
 
+    @property
+    def along(self) -> str:
+        """Whether a lane has neighbours of a row or of a column, in wmma's layout; only those of 16 bits are turned."""
+        return self.order if BITS[self.type] == 16 else "col" if self.part == "b" else "row"
+
+    @property
+    def pair(self) -> int:
+        """Elements of a lane that are neighbours, in wmma's layout."""
+        return max(self.each, 2) if self.part == "c" else self.each
+
+    @property
+    def distinct(self) -> int:
+        """Elements of a lane that are not held twice."""
+        return min(self.registers * self.each, self.size[0] * self.size[1] // WARP)
+
 
 @lru_cache(256)
 def places(fragment: Fragment) -> tuple[Array, Array]:
@@ -48,10 +63,12 @@ def places(fragment: Fragment) -> tuple[Array, Array]:
     lane, at = np.arange(WARP)[:, None], np.arange(fragment.registers * fragment.each)[None, :]
     rows, columns = fragment.size
     if fragment.opaque:
-        index = (lane * at.size + at) % (rows * columns)
-        if fragment.order == "col":
-            return index % rows, index // rows
-        return index // columns, index % columns
+        pair, unit = fragment.pair, at // fragment.pair
+        lines, length = (rows, columns) if fragment.along == "row" else (columns, rows)
+        parts = length // (4 * pair)
+        far = lane // 4 + 8 * (unit // parts) % lines
+        near = lane % 4 * pair + at % pair + 4 * pair * (unit % parts)
+        return (far, near) if fragment.along == "row" else (near, far)
     register, element = at // fragment.each, at % fragment.each
     group, place = lane // 4, lane % 4
     if fragment.part == "c":
