@@ -25,10 +25,11 @@ UNROLLED = [(1, "LDS R1, [R2]")] * 4 + [(0, "@P0 BRA `(.L_x_1)")] + [(1, "LDS R1
 """Four copies of the first line up to a jump back to their label, then three."""
 
 
-def loops(ptx: list[str], sass: list[tuple[int, str]]) -> dict[int, UnrolledLoop]:
-    """The unrolled loops of a kernel that is one loop; machine code is (number of the line from 1, text)."""
+def loops(ptx: list[str], sass: list[tuple[int, str]], head: int = 0) -> dict[int, UnrolledLoop]:
+    """The unrolled loops of a kernel that is one loop; machine code is (number of the line from 1, text). Its jumps
+    lead to the instruction `head`."""
     flat = flatten(parse(HEAD + "".join(f"{line};\n" for line in ptx) + "@%p1 bra $L;\nret;\n}\n"), "k")
-    made = ((16 * n, text, ROWS + number, "" if n else ".L_x_1") for n, (number, text) in enumerate(sass))
+    made = ((16 * n, text, ROWS + number, ".L_x_1" if n == head else "") for n, (number, text) in enumerate(sass))
     return unrolled_loops(
         blocks_of(flat), [SassLine(at, text, row, CONTROL, {}, label) for at, text, row, label in made]
     )
@@ -44,6 +45,13 @@ def loops(ptx: list[str], sass: list[tuple[int, str]]) -> dict[int, UnrolledLoop
 )
 def test_seven_copies_of_a_counted_loop_are_an_unrolled_one(count: str, test: str, found: UnrolledLoop) -> None:
     assert loops([LOAD, count, test], UNROLLED) == {0: found}
+
+
+def test_a_copy_for_lanes_that_have_reached_the_bound_may_be_before_the_loop() -> None:
+    sass = [(1, "@P0 LDS R1, [R2]"), (0, "NOP"), *UNROLLED]
+    found = {0: UnrolledLoop("%r1", Imm(0, "int"), -2, "i4")}
+    assert loops([LOAD, DOWN, "setp.ne.s32 %p1, %r1, 0"], sass, 2) == found
+    assert loops([LOAD, DOWN, "setp.ne.s32 %p1, %r1, 0"], [*UNROLLED, sass[0]]) == {}
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,9 @@ def test_a_vector_is_narrowed_or_split() -> None:
 
 def test_an_access_that_is_nowhere_is_dropped() -> None:
     assert pieces([load(0), load(4)], [(1, "LDS R4, [R2]")]) == {2: ()}
+    registers = ", ".join(f"%f{n}" for n in range(1, 9))
+    matrix = f"wmma.load.c.sync.aligned.row.m16n16k16.global.f32 {{{registers}}}, [%r1], 16"
+    assert pieces([matrix, matrix], [(1, "LDG.E.64 R4, desc[UR4][R2.64]")]) == {2: ()}
 
 
 try:

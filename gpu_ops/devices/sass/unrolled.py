@@ -55,8 +55,14 @@ def _loops(sass: Sequence[SassLine]) -> list[range]:
 
 
 def _is_unrolled(places: Sequence[int], loops: Sequence[range]) -> bool:
-    """Whether of seven copies at these addresses four are in a loop without the others."""
-    return len(places) == _COPIES and any(sum(place in loop for place in places) == _IN_TURN for loop in loops)
+    """Whether of seven copies at these addresses four are in a loop without the others. One more may be before it, for
+    a first pass of lanes that have reached the bound."""
+    for loop in loops:
+        inside = sum(place in loop for place in places)
+        before = sum(place < loop.start for place in places)
+        if inside == _IN_TURN and len(places) == _COPIES + (before == 1 and len(places) > _COPIES):
+            return True
+    return False
 
 
 def _counted(block: Block) -> UnrolledLoop | None:
