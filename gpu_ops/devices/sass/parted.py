@@ -7,10 +7,11 @@ Source: NVIDIA, "CUDA Binary Utilities", the instruction sets from Volta on (BSS
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
 from gpu_ops.devices.sass.listing import SassLine
@@ -27,11 +28,13 @@ _JUMPS, _ENDS, _MEETINGS = ("BRA", "BRX", "JMP", "JMX"), ("EXIT", "RET"), ("BAR"
 
 
 class Parted(NamedTuple):
-    """The ways from one basic block to another, by their numbers, on which lanes that have parted stay apart, and those
-    `within` a run of instructions without a jump, which change nothing."""
+    """Where lanes that have parted stay apart: `ways` from one basic block to another, by their numbers. The ways in
+    `within` have no jump in the machine code and change nothing. The branches of the blocks in `together` have none
+    either: lanes that they send two ways meet again before such a way."""
 
     ways: frozenset[tuple[int, int]] = frozenset()
     within: frozenset[tuple[int, int]] = frozenset()
+    together: frozenset[int] = frozenset()
 
 
 @dataclass
@@ -57,19 +60,25 @@ def parted_lanes(blocks: Sequence[Block], sass: Sequence[SassLine]) -> Parted:
     for block in reversed(blocks):
         if not where[block.number] and block.end == "go":
             where[block.number] = where[block.targets[0]]
-    apart = [[code.ahead(target, code.stops(n)) for target in code.follow(n)] for n in sorted(set().union(*jumps))]
-    ways, within = set(), set()
+    splits = [(n, [code.ahead(target, code.stops(n)) for target in code.follow(n)]) for n in sorted({*chain(*jumps)})]
+    before = Counter(target for block in blocks for target in set(block.targets))
+    ways, within, together, arms = set(), set(), set(), set[int]()
     for block in blocks:
-        source = jumps[block.number] or sorted(where[block.number])
+        number = block.number
+        source = jumps[number] or sorted(where[number])
+        predicated = block.end == "branch" and not jumps[number]
         for target in set(block.targets):
             there = where[target]
-            if not jumps[block.number] and not (source and there and there.isdisjoint(source)):
-                within.add((block.number, target))
-            elif code.is_open(source, there, bool(jumps[block.number])) and any(
-                sum(bool(there & way) for way in one) > 1 and any(way & set(source) for way in one) for one in apart
+            if predicated and before[target] == 1:
+                arms.add(target)
+            if not jumps[number] and (number in arms or not source or not there or there & set(source)):
+                within.add((number, target))
+            elif code.is_open(source, there, bool(jumps[number])) and any(
+                sum(bool(there & way) for way in one) > 1 and (n in source or any(way & set(source) for way in one))
+                for n, one in splits
             ):
-                ways.add((block.number, target))
-    return Parted(frozenset(ways), frozenset(within))
+                (together.add(number) if predicated else ways.add((number, target)))
+    return Parted(frozenset(ways), frozenset(within), frozenset(together))
 
 
 class _Code:

@@ -249,7 +249,7 @@ def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options, made: M
         return LateScheduler(code, batch, meter, options.late)
     if made.loops:
         return UnrolledScheduler(code, batch, meter, options.reverse, made.parted, made.loops)
-    if made.parted.ways:
+    if made.parted.ways or made.parted.together:
         return PartedScheduler(code, batch, meter, options.reverse, made.parted)
     return Scheduler(code, batch, meter, options.reverse)
 

@@ -31,6 +31,7 @@ class PartedScheduler(Scheduler):
     def _turn(self) -> bool:
         while self.apart and not self.apart[-1]:
             self.apart.pop()
+        self._near = None
         if not self.apart:
             return super()._turn()
         number = min(self.apart[-1])
@@ -39,7 +40,6 @@ class PartedScheduler(Scheduler):
         self.ready[number] = self.apart[-1].pop(number)
         self._near = self.apart[-1]
         self._step(number)
-        self._near = None
         if number in self.aside:
             super()._arrive(number, self.aside.pop(number))
         return True
@@ -50,11 +50,16 @@ class PartedScheduler(Scheduler):
         self._source = None
 
     def _arrive(self, block: int, group: Group) -> None:
-        way = self._source, block
+        way, near = (self._source, block), self._near
         if way in self.parted.ways and self._is_torn(group.lanes):
             self.apart.append({block: group})
-        elif self._near is not None and way in self.parted.within:
-            self._join(self._near, block, group)
+        elif self._source in self.parted.together and (near is not None or self._is_torn(group.lanes)):
+            if near is None:
+                near = self._near = {}
+                self.apart.append(near)
+            self._join(near, block, group)
+        elif near is not None and way in self.parted.within:
+            self._join(near, block, group)
         else:
             super()._arrive(block, group)
 

@@ -31,7 +31,9 @@ class UnrolledScheduler(PartedScheduler):
         loops: Mapping[int, UnrolledLoop],
     ) -> None:
         again = {(number, number) for number in loops}
-        super().__init__(code, batch, meter, descending, Parted(parted.ways - again, parted.within - again))
+        super().__init__(
+            code, batch, meter, descending, parted._replace(ways=parted.ways - again, within=parted.within - again)
+        )
         self.loops = loops
         self.held: dict[int, Group] = {}
 
