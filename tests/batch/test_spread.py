@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -525,6 +526,43 @@ def test_a_batch_in_a_thread_tells_what_happens(folder: Path) -> None:
 
 
 # What is wrong
+
+
+class Cluster:
+    """Three supervisors with a worker each, of which the second one starts, and another process; `late` times its end
+    takes too long."""
+
+    def __init__(self, late: int) -> None:
+        self.done: list[str] = []
+        self.late, self.names = late, ("first", "second", "third")
+        self.workers = {name: self._nanny(pid, name) for pid, name in enumerate(self.names)}
+        self.children = [self._child(pid, name, "Dask Worker process") for pid, name in enumerate(self.names)]
+        self.children.append(self._child(2, "other", "a process of the batch"))
+
+    def _nanny(self, pid: int, name: str) -> SimpleNamespace:
+        status = SimpleNamespace(name="starting" if name == "second" else "running")
+        close = partial(self.done.append, f"{name} starts no other")
+        return SimpleNamespace(pid=pid, process=SimpleNamespace(status=status), close_gracefully=close)
+
+    def _child(self, pid: int, name: str, title: str) -> SimpleNamespace:
+        return SimpleNamespace(name=title, pid=pid, kill=partial(self.done.append, f"kill {name}"))
+
+    def close(self, timeout: float) -> None:
+        self.done.append("close")
+        self.late -= 1
+        if self.late >= 0:
+            raise TimeoutError
+
+
+@pytest.mark.parametrize("late", [0, 1, 2])
+def test_a_cluster_ends_in_order(monkeypatch: pytest.MonkeyPatch, late: int) -> None:
+    """No worker is started in place of one that is killed, and only one that starts is killed at once."""
+    own = Cluster(late)
+    monkeypatch.setattr("multiprocessing.active_children", lambda: own.children)
+    clusters._end(own)
+    begin = [*(f"{name} starts no other" for name in own.names), "kill second", "close"]
+    rest = [*(f"kill {name}" for name in own.names), "close"]
+    assert own.done == begin + (rest if late else [])
 
 
 def test_without_dask_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

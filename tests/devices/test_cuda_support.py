@@ -50,11 +50,17 @@ def linux(monkeypatch: pytest.MonkeyPatch) -> None:
             f"pip uninstall -y cupy-cuda13x\n{TO_12}",
             "CUDA 12 does",
         ),
-        (Driver((11, 8), (H200,)), {}, 13, "", "supports CUDA 11.8 only; install a driver 580 or newer"),
-        (Driver((11, 8), (PASCAL,)), {}, 13, "", "install a driver 525 or newer"),
+        (Driver((11, 8), (H200,)), {}, 13, "", "supports CUDA 11.8 only; install a driver 580 or newer, and run"),
+        (
+            Driver((11, 8), (PASCAL,)),
+            {},
+            13,
+            "",
+            "a driver 525 or newer (580 is the last for GPUs before Turing), and run",
+        ),
         (Driver((12, 0), (KEPLER,)), {}, 13, "", "Tesla K80 is of compute capability 3.7"),
         (Driver((13, 0), ()), {}, 13, "", "finds no GPU"),
-        (Driver(), {}, 13, "", "No NVIDIA driver answers"),
+        (Driver(), {}, 13, "", "install one, 580 or newer (580 is the last for GPUs before Turing), and run"),
     ],
 )
 def test_the_one_command(driver: Driver, installed: Any, nvrtc: int, run: str, words: str) -> None:

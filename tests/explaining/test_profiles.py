@@ -157,14 +157,22 @@ def test_a_list_of_metrics_has_totals(tmp_path: Path) -> None:
     (found,) = read_profile(path)
     assert found.totals == {SECTORS: 1865, WAVEFRONTS: 575}
     assert (found.grid, found.architecture) == ((1024, 1, 1), "sm_100")
+    german = launch.replace("1,024", "1.024").replace("10.0", '"10,0"')
+    path.write_text(f'{names}\n{german},{SECTORS},sectors,"1.865"\n{german},{WAVEFRONTS},,"57,5"\n')
+    (found,) = read_profile(path)
+    assert found.totals == {SECTORS: 1865, WAVEFRONTS: 57.5}, "as in German"
+    path.write_text(f"{names}\n{launch},{SECTORS},sectors,865\n{launch},{WAVEFRONTS},\n")
+    with pytest.raises(ReportError, match="list.csv ends within the launch 0"):
+        read_profile(path)
     path.write_text(f"{names}\n{launch},Duration,usecond,3.5\n")
     with pytest.raises(ReportError, match="list.csv has the page details.* --page raw"):
         read_profile(path)
 
 
 def test_rounded_and_cut_off_tables_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="has rounded counters, in Ksectors; print it with ncu --print-units base"):
-        read_profile(table("totals", tmp_path, '"sectors"', '"Ksectors"'))
+    for unit in ("Ksectors", "Msectors", "Gsectors", "Tsectors"):
+        with pytest.raises(ReportError, match=f"has rounded counters, in {unit}; print it with ncu --print-units base"):
+            read_profile(table("totals", tmp_path, '"sectors"', f'"{unit}"'))
     path = table("totals", tmp_path)
     path.write_text(path.read_text()[:-3000])
     with pytest.raises(ReportError, match="ends within the launch 0"):

@@ -375,7 +375,10 @@ ALONE: dict[str, tuple[dict[str, Any], str]] = {
     "constant words": ({"constant_words": 40, "constant_requests": 10}, "constant-cache request asks for 4 words"),
     "lanes": ({"thread_instructions": 500, "warp_instructions": 100}, "only 5 of 32 on average"),
     "atomics": ({"atomics": 100, "atomic_collisions": 75}, "75% of the atomic operations"),
-    "turns": ({"unsettled_requests": 200}, "Unknown: 2 requests per sample depend on which thread comes first"),
+    "turns": (
+        {"unsettled_requests": 200},
+        "Unknown: 2 requests per sample depend on which thread comes first; a GPU may make more",
+    ),
     "spills": (
         {"resources": {"spill_store_bytes": 64}, "spill_sectors": 200},
         "64 bytes per thread go to local memory: 2 sectors per sample.",

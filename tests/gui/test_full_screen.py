@@ -109,6 +109,14 @@ def test_a_double_click_shows_what_it_is_on(qtbot: QtBot, shown: MainWindow) -> 
     assert shown.stack.isVisible() and shown.tabs.tabBar().isVisible() and all(others(shown))
 
 
+def test_a_panel_that_is_closed_brings_the_window_back(shown: MainWindow) -> None:
+    act(shown, "xray")
+    shown.full_screen.show_only(shown.docks[XRAY])
+    assert shown.isFullScreen() and not shown.stack.isVisible()
+    act(shown, "xray")
+    assert not shown.full_screen.active and shown.stack.isVisible() and not shown.docks.is_open("xray")
+
+
 def test_curves_are_shown_together_and_then_one_by_one(qtbot: QtBot, window: MainWindow) -> None:  # noqa: F811
     samples = np.sin(np.arange(500.0))
     window.controller.session.set_filter("mean1d")

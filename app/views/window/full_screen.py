@@ -83,6 +83,7 @@ class FullScreen(QObject):
         self._view = pictures.view
         pictures.view_changed.connect(self._leave_other)
         pictures.installEventFilter(self)
+        docks.toggled.connect(self._leave_closed)
         docks.made.connect(lambda panel: panel.installEventFilter(self))
         for panel in docks.enlargeable():
             panel.installEventFilter(self)
@@ -225,6 +226,15 @@ class FullScreen(QObject):
     def _leave_other(self) -> None:
         """The results are of another kind now, and have another view."""
         if self._pictures.view is not self._view and not self._stays:
+            self.leave()
+
+    @Slot()
+    def _leave_closed(self) -> None:
+        """The panel that fills the screen was closed: nothing would be left on it."""
+        part, places = self._part, self._docks.places
+        if any(
+            part is not None and one.isAncestorOf(part) and not self._docks.is_open(id) for id, one in places.items()
+        ):
             self.leave()
 
     # Events

@@ -94,8 +94,7 @@ def _of_raw(file: Path, names: Row, rows: Iterable[Row]) -> list[ProfiledLaunch]
     launches, units, numbers = [], dict[str, str](), _Numbers()
     for row in rows:
         if row[0].isdigit():
-            if len(row) < len(names):
-                raise ReportError(f"{plain(file)} ends within the launch {row[0]}; copy or print it once more.")
+            _check_whole(file, names, row)
             numbers.take(row)
             launches.append({name: cell for name, cell in zip(names, row, strict=False) if name in KEPT})
         elif not row[0] and not launches:
@@ -107,8 +106,9 @@ def _of_list(file: Path, names: Row, rows: Iterable[Row]) -> list[ProfiledLaunch
     """A metric in each row."""
     launches, units, numbers = defaultdict[str, dict[str, str]](dict), dict[str, str](), _Numbers()
     for row in rows:
-        cell = dict(zip(names, row, strict=False))
-        if row[0].isdigit() and VALUE in cell:
+        if row[0].isdigit():
+            _check_whole(file, names, row)
+            cell = dict(zip(names, row, strict=False))
             numbers.take(row)
             launches[row[0]] |= cell | {cell["Metric Name"]: cell[VALUE]}
             units[cell["Metric Name"]] = cell.get("Metric Unit", "")
@@ -118,6 +118,12 @@ def _of_list(file: Path, names: Row, rows: Iterable[Row]) -> list[ProfiledLaunch
             "ncu --import REPORT --csv --page raw."
         )
     return _launches(file, launches.values(), units, numbers)
+
+
+def _check_whole(file: Path, names: Row, row: Row) -> None:
+    """Raises ReportError for a row that ends before its last column."""
+    if len(row) < len(names):
+        raise ReportError(f"{plain(file)} ends within the launch {row[0]}; copy or print it once more.")
 
 
 def _launches(
