@@ -7,10 +7,12 @@ summaries of NVIDIA's nvbench (tag, name, description, hint). To add a counter, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+UNKNOWN = "?"
+"""In the place of a count at a source line that depends on which thread comes first."""
 Hint = Literal["count", "ratio", "best"]
 """How to print a value: as an integer, with three digits, or only next to the counter whose ideal value it is."""
 
@@ -40,6 +42,11 @@ class Counter:
         """Whether its value at a source line depends on which thread comes first, so that no number is known."""
         kinds = ("global", "shared", "atomic")
         return bool(counts.get("unsettled_requests")) and any(p.startswith(kinds) for p in self.parts or (self.id,))
+
+    def cell(self, counts: Mapping[str, int], write: Callable[[float], str]) -> str:
+        """The text at a source line with these counts: "" where nothing was counted, else as `write` has it."""
+        value = self.value(counts)
+        return "" if not value else UNKNOWN if self.is_unknown(counts) else write(value)
 
     def value(self, counts: Mapping[str, int]) -> float:
         """Its value, computed from counts by id; 0 where nothing was counted."""
@@ -125,7 +132,8 @@ CATALOGUE = (
             "Atomic collisions over atomic operations: 0 where no two lanes of a warp meet at one address.", "ratio",
             parts=("atomic_collisions",), over=("atomics",)),
     Counter("unsettled_requests", "requests that depend on which thread comes first", "request",
-            "Requests whose number or addresses follow from the results of atomic operations: a GPU may make others.",
+            "Requests whose number or addresses follow from the results of atomic operations, or from elements that "
+            "another block writes meanwhile: a GPU may make others.",
             column="turn"),
     Counter("shared_load_requests", "shared load requests", "request",
             "Loads of shared memory, counted once per warp."),
@@ -216,10 +224,24 @@ def counter_name(id: str) -> str:
     return counter.name if counter else id.replace("_", " ")
 
 
+def counter_of(id: str) -> Counter:
+    """A counter or metric; for an unknown id of a newer report, one without words."""
+    return COUNTERS.get(id) or FIGURES.get(id) or Counter(id, id, "", "")
+
+
+def add_up(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Counts by name, summed."""
+    total: dict[str, int] = {}
+    for one in counts:
+        for name, value in one.items():
+            total[name] = total.get(name, 0) + value
+    return total
+
+
 def value_of(id: str, counts: Mapping[str, int]) -> float | None:
     """The value of a counter or metric, or None if none of its counters was recorded. It is 0 if accesses were counted
     and none was of its kind; a ratio also needs a non-zero denominator."""
-    counter = COUNTERS.get(id) or FIGURES.get(id) or Counter(id, id, "", "")
+    counter = counter_of(id)
     known = ACCESSES in counts or any(map(counts.get, counter.parts or (id,)))
     return counter.value(counts) if known and (not counter.over or any(map(counts.get, counter.over))) else None
 

@@ -81,6 +81,8 @@ def test_counts_of_accesses_are_unknown_in_a_line_that_depends_on_which_thread_c
     assert {"sectors_per_load", "global_store_requests", "shared_requests", "atomics", "atomic_collisions"} < unknown
     assert not unknown & {"warp_instructions", "divergent_branches", "unsettled_requests", "texture_requests"}
     assert not any(c.is_unknown(settled) for c in COLUMNS)
+    loads = COUNTERS["global_load_requests"]
+    assert [loads.cell(counts, "{:.1f}".format) for counts in ({}, settled, unsettled)] == ["", "3.0", "?"]
 
 
 def test_the_simulated_gpu_counts_what_is_in_the_catalogue_and_nothing_else() -> None:

@@ -8,13 +8,13 @@ from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 class FlowLayout(QLayout):
     """Gives every visible widget its size hint, or the whole width to one whose content wraps. `gap` is the space
-    between the widgets of a row, in pixels; between rows it is half as much. Its own hint is the width of all widgets
-    in one row if `wide`, else of the widest."""
+    between the widgets of a row, in pixels; between rows it is half as much, or the same if `even`. Its own hint is the
+    width of all widgets in one row if `wide`, else of the widest."""
 
-    def __init__(self, parent: QWidget | None = None, gap: int = 0, wide: bool = False) -> None:
+    def __init__(self, parent: QWidget | None = None, gap: int = 0, wide: bool = False, even: bool = False) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
-        self.gap, self._wide = gap, wide
+        self.gap, self._wide, self._even = gap, wide, even
 
     def addItem(self, item: QLayoutItem) -> None:  # noqa: N802
         self._items.append(item)
@@ -64,7 +64,7 @@ class FlowLayout(QLayout):
             if size.width() > room.width() and item.hasHeightForWidth():
                 size = QSize(room.width(), item.heightForWidth(room.width()))
             if height and x + size.width() > room.right() + 1:
-                x, y, height = room.x(), y + height + self.gap // 2, 0
+                x, y, height = room.x(), y + height + (self.gap if self._even else self.gap // 2), 0
             if move:
                 item.setGeometry(QRect(QPoint(x, y), size))
             x, height = x + size.width() + self.gap, max(height, size.height())

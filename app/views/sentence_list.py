@@ -3,20 +3,38 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QSize, Qt
-from PySide6.QtWidgets import QListWidget, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtWidgets import QListWidget, QSizePolicy, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.base.nesting import bounded
 
 
 class SentenceList(QListWidget):
-    """A list whose texts wrap, with `gap` pixels around each item."""
+    """A list whose texts wrap, with `gap` pixels around each item. A `whole` one is as high as all of them: what is
+    around it scrolls."""
 
-    def __init__(self, gap: int, parent: QWidget) -> None:
+    def __init__(self, gap: int, parent: QWidget, whole: bool = False) -> None:
         super().__init__(parent)
         self.setWordWrap(True)
         self.setSpacing(gap)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setItemDelegate(_Lines(self))
+        self._lines = _Lines(self)
+        self.setItemDelegate(self._lines)
+        if whole:
+            policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+            policy.setHeightForWidth(True)
+            self.setSizePolicy(policy)
+            self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+            self.model().rowsInserted.connect(self.updateGeometry)
+
+    def heightForWidth(self, width: int) -> int:  # noqa: N802
+        """The height of all items."""
+        option, frame = QStyleOptionViewItem(), 2 * self.frameWidth()
+        room = width - frame - 2 * self.spacing()
+        self.initViewItemOption(option)
+        option.rect.setHeight(1)  # an empty place would have no width either
+        places = [self.model().index(row, 0) for row in range(self.count())]
+        heights = [self._lines.wrapped(option, place, room).height() + 2 * self.spacing() for place in places]
+        return sum(heights) + frame
 
 
 class _Lines(QStyledItemDelegate):
@@ -25,7 +43,12 @@ class _Lines(QStyledItemDelegate):
 
     @bounded
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:  # noqa: N802
-        shown, view = QStyleOptionViewItem(option), self.parent()
+        view = self.parent()
         assert isinstance(view, SentenceList)
-        shown.rect.setWidth(view.viewport().width() - 2 * view.spacing())
+        return self.wrapped(option, index, view.viewport().width() - 2 * view.spacing())
+
+    def wrapped(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex, width: int) -> QSize:
+        """The size of an item in so many pixels."""
+        shown = QStyleOptionViewItem(option)
+        shown.rect.setWidth(width)
         return super().sizeHint(shown, index)

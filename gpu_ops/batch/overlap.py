@@ -16,7 +16,7 @@ from gpu_ops.running.parts import Executor, serial, threads
 
 Planned = tuple[Item, Mapping[str, Any] | None]
 """A file, and its row of an earlier batch."""
-AT_ONCE, MOST_AT_ONCE = 3, 8
+AT_ONCE, MOST_AT_ONCE = 3, 16
 """Files that a worker has at a time, if it has as many cores: it reads one, computes another and writes a third; and
 more where memory is large, because a GPU computes faster than a core hashes what is read and written."""
 

@@ -34,7 +34,7 @@ TRIALS = 3
 """How often a file may lose a worker that had nothing else to do."""
 AHEAD = 2
 """Tasks for each worker that are planned."""
-TASK_S, MOST = 2.0, 64
+TASK_S, MOST = 4.0, 256
 """The seconds of a task, and its files: a task costs its scheduler a few milliseconds, and at its end nothing
 overlaps."""
 WAIT_S, GONE_S = 0.2, 60.0

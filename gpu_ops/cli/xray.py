@@ -20,7 +20,7 @@ from gpu_ops.cli.kernel.varied import check_page, write_page
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, value_text
-from gpu_ops.counters import COLUMNS, COUNTERS, Counter
+from gpu_ops.counters import COLUMNS, COUNTERS, Counter, add_up
 from gpu_ops.devices.coalescing import RULES
 from gpu_ops.devices.kernel_source import compiled_with
 from gpu_ops.devices.limits import limits_of
@@ -36,7 +36,7 @@ from gpu_ops.explaining.profiler.comparing import KernelProfile, compare_with_pr
 from gpu_ops.explaining.sentences import Sentence, compare, explain, number
 from gpu_ops.explaining.source_files import FileXRay
 from gpu_ops.explaining.spills import spilled_bytes
-from gpu_ops.explaining.xray import BLOCK_LOADS, KernelXRay, XRay, add_up, as_dict, xray
+from gpu_ops.explaining.xray import BLOCK_LOADS, KernelXRay, XRay, as_dict, xray
 from gpu_ops.filters import FILTERS
 from gpu_ops.input_kinds import INPUT_KINDS
 from gpu_ops.io.steps.apply import title_of
@@ -245,9 +245,7 @@ def _columns_of(counts: Sequence[Counts]) -> list[Counter]:
 
 
 def _cell(counter: Counter, counts: Counts) -> str:
-    """The text of a cell; "" where nothing was counted, "?" where no number is known."""
-    value = counter.value(counts)
-    return "" if not value else "?" if counter.is_unknown(counts) else value_text(value, counter.hint)
+    return counter.cell(counts, lambda value: value_text(value, counter.hint))
 
 
 def _kernel(kernel: KernelXRay) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from gpu_ops.counters import COLUMNS, Counter, value_of
+from gpu_ops.counters import COLUMNS, Counter, add_up, value_of
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.explaining.sentences import number
 from gpu_ops.types import Filter, Variant
@@ -88,7 +88,7 @@ def counted_kernels(content: Mapping[str, Any]) -> list[Kernel]:
 def _counted(content: Mapping[str, Any], kernel: Mapping[str, Any], idea: str, sentences: Sequence[str]) -> Kernel:
     own = next(f for f in kernel["files"] if f["file"] == kernel["file"])
     # A line has the counts of what it calls as well: the page shows only the kernel's own file.
-    counts = {int(one["line"]): _sum(one["counts"], one["calls"]) for one in own["lines"]}
+    counts = {int(one["line"]): add_up((one["counts"], one["calls"])) for one in own["lines"]}
     columns = [c for c in COLUMNS if c.id in SHOWN and _is_informative(c, counts.values())]
     total = sum(one.get("warp_instructions", 0) for one in counts.values()) or 1
     lines = [
@@ -134,21 +134,12 @@ def _is_informative(column: Counter, counts: Iterable[Mapping[str, int]]) -> boo
     return bool(values) and not (column.id == "active_lanes" and min(values) > FULL)
 
 
-def _sum(*all_counts: Mapping[str, int]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for counts in all_counts:
-        for name, value in counts.items():
-            total[name] = total.get(name, 0) + value
-    return total
-
-
 def _share(counts: Mapping[str, int], total: int) -> float:
     return counts.get("warp_instructions", 0) / total
 
 
 def _cell(column: Counter, counts: Mapping[str, int]) -> str:
-    value = value_of(column.id, counts)
-    return "" if not value else "?" if column.is_unknown(counts) else number(value)
+    return column.cell(counts, number)
 
 
 def _about(kernel: Mapping[str, Any], columns: Sequence[Counter]) -> str:

@@ -9,6 +9,7 @@ from itertools import groupby, pairwise
 from math import prod
 from typing import Any
 
+from gpu_ops.counters import add_up
 from gpu_ops.devices.coalescing import Rule
 from gpu_ops.devices.kernel_source import header_fields, read_source
 from gpu_ops.devices.occupancy import Occupancy, by_block_size, is_known, occupancy
@@ -302,15 +303,6 @@ def _by_line(
             if one.file != file:
                 headers[one.file, one.line][key] += value
     return {k: dict(v) for k, v in sorted(lines.items())}, {k: dict(v) for k, v in sorted(headers.items())}
-
-
-def add_up(counts: Any) -> dict[str, int]:
-    """Counts by name, summed."""
-    total: dict[str, int] = defaultdict(int)
-    for one in counts:
-        for name, value in one.items():
-            total[name] += value
-    return dict(total)
 
 
 def as_dict(x: XRay, code: bool = True) -> dict[str, Any]:

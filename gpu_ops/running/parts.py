@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass
 from threading import Event
@@ -26,6 +26,8 @@ Executor = Callable[[Callable[[P], R], Iterable[P]], Generator[R, None, None]]
 """Yields the results of a function for parts, in their order. Closing it ends the work."""
 WAIT_S = 0.2
 """Seconds of one wait for a thread."""
+AHEAD = 2
+"""Parts for each thread that have begun, of which the result of the first is awaited."""
 
 
 def serial(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
@@ -35,8 +37,9 @@ def serial(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, Non
 
 
 def threads(workers: int, fit: Callable[[Sequence[P]], bool] = lambda parts: True) -> Executor[P, R]:
-    """Process so many parts at a time, one in each thread, and only as many as `fit` together. Work that is ended stops
-    where it calls `advance`."""
+    """Process so many parts at a time, one in each thread, and only as many as `fit` together. A part that takes long
+    does not stop those after it until AHEAD of them for each thread have begun. Work that is ended stops where it calls
+    `advance`."""
 
     def results(work: Callable[[P], R], parts: Iterable[P]) -> Generator[R, None, None]:
         stop, ended, begun = stop_request(), Event(), deque[tuple[P, Future[R]]]()
@@ -45,22 +48,25 @@ def threads(workers: int, fit: Callable[[Sequence[P]], bool] = lambda parts: Tru
             with listening(lambda: ended.is_set() or (stop is not None and stop())):
                 return work(part)
 
-        def first() -> R:
-            future = begun.popleft()[1]
-            while not wait([future], WAIT_S).done:  # a signal may interrupt no wait without an end
-                pass
-            return future.result()
+        def at_work() -> list[P]:
+            return [part for part, future in begun if not future.done()]
+
+        def some() -> Generator[R, None, None]:
+            """The next results, after a part has ended; a signal may interrupt no wait without an end."""
+            wait([future for _, future in begun if not future.done()], WAIT_S, FIRST_COMPLETED)
+            while begun and begun[0][1].done():
+                yield begun.popleft()[1].result()
 
         with ThreadPoolExecutor(workers) as pool:
             try:
                 for part in parts:
-                    while begun and not fit([*(one for one, _ in begun), part]):
-                        yield first()
+                    while (others := at_work()) and not fit([*others, part]):
+                        yield from some()
                     begun.append((part, pool.submit(run, part)))
-                    if len(begun) > workers:
-                        yield first()
+                    while len(at_work()) > workers or len(begun) > AHEAD * workers:
+                        yield from some()
                 while begun:
-                    yield first()
+                    yield from some()
             finally:
                 ended.set()
                 for _, future in begun:

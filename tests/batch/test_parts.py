@@ -45,6 +45,33 @@ def test_threads_work_beside_one_another() -> None:
     )
 
 
+def test_a_part_that_takes_long_does_not_stop_those_after_it() -> None:
+    later = threading.Event()
+
+    def work(part: int) -> int:
+        if part == 0:
+            assert later.wait(5), "it was waited for"
+        if part == 3:
+            later.set()
+        return part
+
+    assert list(threads(2)(work, range(9))) == [*range(9)]
+
+
+def test_no_more_than_some_parts_begin_while_the_first_is_awaited() -> None:
+    begun: list[int] = []
+
+    def work(part: int) -> int:
+        begun.append(part)
+        if part == 0:
+            time.sleep(0.05)
+        return part
+
+    results = threads(2)(work, range(50))
+    assert next(results) == 0 and len(begun) <= 5
+    assert list(results) == [*range(1, 50)]
+
+
 def test_threads_have_as_many_parts_as_fit_together() -> None:
     sizes, at_work, most = [1, 1, 1, 5, 1, 9, 1, 1], list[int](), list[int]()
 

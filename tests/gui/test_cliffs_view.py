@@ -70,7 +70,7 @@ def open_tab(qtbot, window: MainWindow, engine: FakeEngine, more: dict[str, Any]
 
 def click(qtbot, window: MainWindow, engine: FakeEngine) -> CliffsView:
     tabs, view = window.xray_panel.tabs, window.xray_panel.cliffs
-    QTest.mouseClick(tabs.tabBar(), Qt.MouseButton.LeftButton, pos=tabs.tabBar().tabRect(tabs.indexOf(view)).center())
+    QTest.mouseClick(tabs.button(view), Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(asked(engine)))
     return view
 

@@ -28,8 +28,7 @@ def choose(combo: QComboBox, id: str) -> None:
 
 
 def click_tab(panel: XRayPanel, page: QWidget) -> None:
-    bar, place = panel.tabs.tabBar(), panel.tabs.indexOf(page)
-    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(place).center())
+    QTest.mouseClick(panel.tabs.button(page), Qt.MouseButton.LeftButton)
     assert panel.tabs.currentWidget() is page
 
 

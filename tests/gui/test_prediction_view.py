@@ -65,8 +65,7 @@ def answer(engine: FakeEngine, *counted: Counted) -> None:
 def click(window: MainWindow, page: Any) -> None:
     """Click the tab of a page."""
     tabs = window.xray_panel.tabs
-    bar, place = tabs.tabBar(), tabs.indexOf(page)
-    QTest.mouseClick(bar, Qt.MouseButton.LeftButton, pos=bar.tabRect(place).center())
+    QTest.mouseClick(tabs.button(page), Qt.MouseButton.LeftButton)
     assert tabs.currentWidget() is page
 
 

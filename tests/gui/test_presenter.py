@@ -5,14 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fake_engine import FakeEngine, act, make
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QApplication, QToolBar
+from simulated_rows import SIM
+from xray_answers import show, window_with
 
 from app.base import theme
 from app.base.letter_sizes import sizes
 from app.controllers.look import Appearance
+from app.views.comparing.compare_bar import NAME
 from app.views.experiment.panel import LONGEST_WORD
+from app.views.scrolled import Scrolled
 from app.views.upright import Upright
 from app.views.window.main_window import MainWindow
 from app.views.window.panels import TABLE
@@ -172,3 +176,54 @@ def test_headings_of_the_table_are_explained(window: MainWindow) -> None:
     }
     assert all(tips[name] for name in ("kernel", "quartile 1", "n", "GB/s", "of roof", "pinned", "error", "verdict"))
     assert tips["variant"] is None
+
+
+@pytest.mark.parametrize("presenter", (False, True))
+def test_all_tabs_of_the_xray_are_in_sight(qtbot, engine: FakeEngine, presenter: bool) -> None:
+    """Also where a profile and a shipped kernel have theirs."""
+    window = window_with(qtbot, engine, (SIM,))
+    window.look.set_presenter(presenter)
+    window.resize(1280, 720)
+    show(qtbot, window, engine)
+    panel = window.xray_panel
+    qtbot.waitUntil(lambda: window.xray_dock.width() < 0.4 * window.width())
+    for more in (False, True):
+        for page in (panel.profile, panel.example):
+            panel.tabs.setTabVisible(panel.tabs.indexOf(page), more)
+        qtbot.wait(50)
+        own = [button for button in panel.tabs.buttons() if not button.isHidden()]
+        assert len(own) == 8 + 2 * more
+        assert all(button.visibleRegion().boundingRect() == button.rect() for button in own[:8]), "cut"
+        assert all(button.width() >= button.sizeHint().width() for button in own), "narrowed"
+        assert panel.rect().contains(QRect(own[-1].mapTo(panel, QPoint()), own[-1].size()))
+        assert len({tuple(button.geometry().getRect()) for button in own}) == len(own)
+
+
+def test_a_low_screen_scrolls_the_report_and_not_the_panel_around_it(qtbot, engine: FakeEngine) -> None:
+    """Pages behind it, which need more, do not count."""
+    window = window_with(qtbot, engine, (SIM,))
+    window.look.set_presenter(True)
+    window.resize(1280, 720)
+    show(qtbot, window, engine)
+    panel = window.xray_panel
+    window.full_screen.show_only(panel)
+    qtbot.waitUntil(lambda: panel.width() > 1000)
+    around = panel.parentWidget().parentWidget()
+    assert isinstance(around, Scrolled)
+    qtbot.waitUntil(lambda: around.verticalScrollBar().maximum() == 0)
+    panel.tabs.setCurrentWidget(panel.accesses)
+    qtbot.waitUntil(lambda: panel.accesses.height() >= panel.accesses.minimumSizeHint().height())
+
+
+def test_names_and_buttons_of_a_comparison_are_whole(qtbot, engine: FakeEngine, window: MainWindow) -> None:
+    engine.show(from_array(np.eye(40, dtype=np.uint8), name="eye"))
+    window.resize(1280, 720)
+    act(window, "presenter")
+    act(window, "compare_difference")
+    window.docks.show("own_kernel")
+    bar = window.panes.bar
+    qtbot.waitUntil(lambda: window.panes.width() < 0.4 * window.width())
+    least = NAME * bar.fontMetrics().averageCharWidth()
+    qtbot.waitUntil(lambda: min(bar.first.width(), bar.second.width()) >= least)
+    for part in (bar.first, bar.second, bar.keep, bar.options):
+        qtbot.waitUntil(lambda part=part: part.visibleRegion().boundingRect() == part.rect())

@@ -11,7 +11,7 @@ from fake_engine import FakeEngine, make
 from live import live_window, real_engine
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QCursor, QTextCursor
-from PySide6.QtWidgets import QAbstractButton, QApplication, QListWidget, QStyle, QTabBar, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QListWidget, QStyle, QWidget
 from pytestqt.qtbot import QtBot
 from result_rows import show_rows
 from simulated_rows import simulated
@@ -23,6 +23,7 @@ from app.models.results.results import Results
 from app.models.settings import Settings
 from app.shell.window import Script
 from app.views.explained import ExplainedBrowser
+from app.views.scrolled import Scrolled
 from app.views.sentence_list import SentenceList
 from app.views.start.panel import QUESTIONS
 from app.views.start.starting import HintLine
@@ -63,10 +64,6 @@ class Hand:
         item = next(list.item(row) for row in range(list.count()) if list.item(row).text() == text)
         self.click(list.viewport(), list.visualItemRect(item).center())
 
-    def tab(self, bar: QTabBar, text: str) -> None:
-        place = next(n for n in range(bar.count()) if bar.tabText(n) == text)
-        self.click(bar, bar.tabRect(place).center())
-
 
 @pytest.mark.thorough
 def test_five_clicks_lead_to_why_shared_memory_is_faster(window: MainWindow, qtbot: QtBot) -> None:
@@ -81,7 +78,7 @@ def test_five_clicks_lead_to_why_shared_memory_is_faster(window: MainWindow, qtb
     xray = window.docks[XRAY]
     qtbot.waitUntil(lambda: xray.filled and window.context.xray.state == "shown" and xray.isVisible())
     assert window.context.xray.variant == "shared" and xray.counters.counter == "global_load_sectors"
-    hand.tab(xray.tabs.tabBar(), "Compare")
+    hand.click(xray.tabs.button(xray.comparison))
     text = xray.comparison.text
     qtbot.waitUntil(lambda: "sectors" in text.toPlainText() and text.isVisible())
     assert "shared memory" in text.toPlainText().lower()
@@ -109,6 +106,25 @@ def test_a_sentence_of_a_list_is_never_cut(qtbot: QtBot) -> None:
         room = QRect(0, 0, item.width() - 2 * margin, 1000)
         lines = metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, shown.item(0).text())
         assert item.height() >= lines.height() and item.right() < shown.viewport().width(), width
+
+
+@pytest.mark.parametrize("presenter", (False, True))
+def test_the_lists_are_whole(qtbot: QtBot, plain_look: None, presenter: bool) -> None:
+    """With plain letters the page fits a small screen; with large ones the page scrolls, not each list."""
+    window = make(qtbot, FakeEngine())
+    window.look.set_presenter(presenter)
+    window.resize(1280, 720)
+    window.docks.show("start")
+    page = window.docks[START]
+    page.last.show()
+    around = page.parentWidget().parentWidget()
+    assert isinstance(around, Scrolled)
+    for shown in (page.questions, page.lessons):
+        shown.doItemsLayout()
+        last = shown.visualItemRect(shown.item(shown.count() - 1))
+        qtbot.waitUntil(lambda shown=shown: shown.verticalScrollBar().maximum() == 0)
+        assert 0 <= shown.viewport().height() - last.bottom() < 2 * shown.fontMetrics().height()
+    qtbot.waitUntil(lambda: bool(around.verticalScrollBar().maximum()) == presenter)
 
 
 def test_the_page_has_all_lessons_and_names(window: MainWindow) -> None:

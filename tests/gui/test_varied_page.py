@@ -16,6 +16,7 @@ from PIL import Image
 
 from gpu_ops import FILTERS, ParamError, from_array
 from gpu_ops.cli import main
+from gpu_ops.counters import UNKNOWN, add_up
 from gpu_ops.devices.kernel_source import read_source
 from gpu_ops.errors import LimitReached
 from gpu_ops.explaining.prediction.counting import count_launches
@@ -27,7 +28,7 @@ from gpu_ops.explaining.traffic.recording import record_traffic
 from gpu_ops.explaining.varied import making, page
 from gpu_ops.explaining.varied.axes import axes_of
 from gpu_ops.explaining.varied.making import Job, count_settings, page_of
-from gpu_ops.explaining.xray import XRay, add_up, xray
+from gpu_ops.explaining.xray import XRay, xray
 from gpu_ops.types import Pick
 
 EVIL = "</script><script>alert(1)</script><img src=x>.npy"
@@ -92,6 +93,20 @@ def test_each_source_line_has_its_counts(opened: Page) -> None:
     for number in range(1, 1 + len(own.text.splitlines())):
         count = add_up((own.lines.get(number, {}), own.calls.get(number, {}))).get("warp_instructions", 0)
         assert lines[str(number)] == (f"{count:,}" if count else "")
+
+
+def test_a_count_that_depends_on_which_thread_comes_first_has_no_number(
+    qapp: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor a bar; instructions are known."""
+    unsettled = {"unsettled_requests": 1}
+    monkeypatch.setattr(page, "add_up", lambda counts: add_up((*counts, unsettled)))
+    opened = Page(write(tmp_path / "a.html", job(), {"window": ["3"]}))
+    lines = len(fresh("naive", 3).kernels[0].files[0].text.splitlines())
+    for counter, known in (("warp instructions", True), ("global load sectors", False), ("active lanes per", True)):
+        opened.choose_counter(next(c.name for c in page.SHOWN if c.name.startswith(counter)))
+        found = {row[2] for row in opened.rows("kernels")[1 : 1 + lines]} - {""}
+        assert found and (found == {UNKNOWN}) != known and (UNKNOWN in found) != known, counter
 
 
 def test_sliders_go_from_the_smallest_value_on_and_begin_at_one_that_was_counted(opened: Page) -> None:

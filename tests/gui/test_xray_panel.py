@@ -226,6 +226,22 @@ def _of_two_files() -> dict[str, Any]:
     return answer
 
 
+def test_a_line_has_no_number_where_it_depends_on_which_thread_comes_first(qtbot, window, engine) -> None:
+    """As in the terminal and in reports; its calls' share is unknown with it, and its colour says nothing."""
+    answer = _of_two_files()
+    for file in answer["kernels"][0]["files"]:
+        for line in file["lines"]:
+            for counts in (line["counts"], line.get("calls", {})):
+                if "global_load_sectors" in counts:
+                    counts["unsettled_requests"] = 1
+    show(qtbot, window, engine, answer)
+    source = window.xray_panel.source
+    assert source.cell(2) == ("?", 0.0) and "global load sectors: unknown" in source.tip(2)
+    assert "45 warp instructions" in source.tip(2)
+    window.xray_panel.files.bar.setCurrentIndex(0)
+    assert [source.cell(line) for line in (4, 5)] == [("» ?", 0.0), ("2.5 k", 1.0)]
+
+
 def test_each_file_is_a_tab_with_its_share_and_counts_of_its_own(qtbot, window, engine) -> None:
     show(qtbot, window, engine, _of_two_files())
     panel = window.xray_panel

@@ -5,12 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
 import pytest
 
-from gpu_ops.devices.sim.ptx.decided import decided, unsettled
+from gpu_ops.devices.sim.device import SimDevice
+from gpu_ops.devices.sim.launch import Options
+from gpu_ops.devices.sim.ptx.decided import decided, raced, unsettled
 from gpu_ops.devices.sim.ptx.flow import blocks_of
 from gpu_ops.devices.sim.ptx.inline import flatten
+from gpu_ops.devices.sim.ptx.reach import reached
 from gpu_ops.devices.sim.ptx.reader import parse
+from gpu_ops.plan import Launch, Plan
 
 HEAD = """.version 8.0
 .target sm_90
@@ -143,3 +148,53 @@ def test_accesses_that_depend_on_which_thread_comes_first(lines: tuple[str, ...]
     text = text_of(lines)
     rows = text.splitlines()
     assert [rows[row - 1].rstrip(";") for row in sorted(unsettled(blocks_of(flatten(parse(text), "k"))))] == accesses
+
+
+@pytest.mark.parametrize(
+    ("lines", "accesses"),
+    [
+        ((LOAD, AT_R3), []),
+        ((LOAD, "st.global.u32 [%rd4], %r2"), []),
+        (("ld.global.nc.u32 %r3, [%rd4]", "st.global.u32 [%rd4], %r2", AT_R3), []),
+        ((LOAD, "st.global.u32 [%rd4], %r2", AT_R3), ["st.global.u32 [%rd7], %r2"]),
+        ((LOAD, "red.global.add.u32 [%rd4], 1", AT_R3), ["st.global.u32 [%rd7], %r2"]),
+        (("ld.global.u32 %r3, [%rd5]", TEST, IF), ["st.global.u32 [%rd5], %r2"]),
+    ],
+    ids=["other memory", "nothing follows", "read-only memory", "an address", "an atomic", "a branch"],
+)
+def test_accesses_that_follow_from_memory_that_the_kernel_writes(lines: tuple[str, ...], accesses: list[str]) -> None:
+    text = text_of(lines)
+    blocks, rows = blocks_of(flatten(parse(text), "k")), text.splitlines()
+    may = raced(blocks, reached(blocks))
+    assert [rows[row - 1].rstrip(";") for row in sorted(may.accesses if may else ())] == accesses
+
+
+SEEN = """extern "C" __global__ void seen(const int* where, int* flags, int* out)
+{
+    int i = blockIdx.x * 32 + threadIdx.x;
+    if (flags[where[i]] == 0 && i < 32) {
+        flags[where[i]] = i + 1;
+        out[i] = 1;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "turns"),
+    [
+        (np.arange(64), 0),
+        (np.arange(64) // 32, 0),
+        (np.zeros(64), 1),
+        (np.append(np.arange(63), 0), 1),
+    ],
+    ids=["an element each", "an element for each block", "one element", "an element of another block"],
+)
+def test_accesses_depend_on_turns_where_a_block_loads_what_another_writes(where: np.ndarray, turns: int) -> None:
+    device = SimDevice("sm_90", Options(checks="off", counters="full")).session({"seen.cu": SEEN})
+    flags, out = device.upload(np.zeros(64, np.int32)), device.empty((64,), "int32")
+    args = device.upload(where.astype(np.int32)), flags, out
+    launch = Launch(device.kernel("seen.cu", "seen", {}), (2, 1, 1), (32, 1, 1), args)
+    found = device.execute(Plan((launch,), {})).counters
+    stores = found["global_store_requests"]
+    assert stores and found.get("unsettled_requests", 0) == stores * turns

@@ -21,6 +21,8 @@ DRIFTED = Case("histogram1d", "private", "float32", (100003,), "reflect")
 """Lanes of a warp that leave the search for their bin at different times, in a loop with atomics."""
 UNROLLED = Case("reduce1d", "warp_shuffle", "uint8", (100003,), "reflect")
 """A warp with lanes that have a pass more than others, in a loop that the assembler unrolls."""
+PAIRED = Case("histogram2d", "warp", "float64", (129, 127, 3), "zero")
+"""Loads of 64 bits by some lanes of a warp, of which two halves are served together where no bank has two words."""
 
 
 @pytest.fixture
@@ -47,8 +49,10 @@ def test_most_recorded_launches_have_the_counts_of_nsight_compute() -> None:
 
 @pytest.mark.thorough
 @pytest.mark.usefixtures("disassembled")
-@pytest.mark.parametrize("case", [DRIFTED, UNROLLED], ids=["atomics whose results nobody reads", "an unrolled loop"])
-def test_lanes_are_together_in_loops_where_they_are_on_the_gpu(case: Case) -> None:
+@pytest.mark.parametrize(
+    "case", [DRIFTED, UNROLLED, PAIRED], ids=["atomics without a reader", "an unrolled loop", "pairs"]
+)
+def test_lanes_are_together_where_they_are_on_the_gpu(case: Case) -> None:
     assert not [str(one) for one in compared([case]) if one.apart]
 
 

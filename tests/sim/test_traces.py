@@ -162,7 +162,9 @@ def test_any_lanes_are_followed_and_drawn_as_they_are_counted(case: tuple[BatchL
             found = Requests(alone, rows[block, warp][None, :], 0, nbytes)
             pieces = replace(one, space="global").pieces
             assert (len(pieces.pieces), pieces.ideal) == (found.sectors(), found.ideal_sectors())
-            assert (len(one.banks.wavefronts), one.banks.least) == found.wavefronts()
+            for verb in ("load", "store"):
+                banks = replace(one, verb=verb).banks
+                assert (len(banks.wavefronts), banks.least) == found.wavefronts(verb == "load")
 
 
 # Which are followed

@@ -134,6 +134,15 @@ def test_neighbours_of_a_reduction_are_twice_as_far_apart_in_each_step() -> None
         warp_accesses(recorded("reduce1d", "one_pass", (300,), "float32"), "figures", None, 77)
 
 
+def test_shuffles_are_counted_in_the_place_of_their_lines() -> None:
+    """A warp adds its 32 sums, and its squares, in five shuffles each; the first one then those of all warps."""
+    first, writer = warps(recorded("reduce1d", "warp_shuffle", (300,), "float32"), "figures", None, 77)
+    assert (first.shuffles, writer.shuffles) == (10, 20)
+    assert rows_of((first,))[-1].what == "No lines lead through its shuffles, in which lanes exchange registers: 10"
+    (alone,) = warps(recorded("layout", "order", (300,), "float32"), "signal", 40)
+    assert not alone.shuffles and "shuffles" not in rows_of((alone,))[-1].what
+
+
 def test_the_points_that_meet_in_each_stage_are_a_butterfly() -> None:
     """Of 64 points, the 32 lanes of a warp combine all. In place, two points of a stage differ in one bit of their
     place; with another array for the results, they are halves apart."""

@@ -8,7 +8,7 @@ import pytest
 from gpu_ops import find_filter
 from gpu_ops.devices.sass import disassembler
 from gpu_ops.devices.sass.listing import Control, SassLine
-from gpu_ops.devices.sass.widths import access_pieces, retried
+from gpu_ops.devices.sass.widths import Pieces, access_pieces, retried
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options
@@ -26,7 +26,7 @@ ROWS = len(HEAD.splitlines())
 CONTROL = Control(1, False, (), -1, -1)
 
 
-def pieces(ptx: list[str], sass: list[tuple[int, str]]) -> dict[int, tuple[tuple[int, int], ...]]:
+def pieces(ptx: list[str], sass: list[tuple[int, str]]) -> dict[int, Pieces]:
     """The pieces of these instructions by their number, from 1; machine code is (number, text)."""
     body = parse(HEAD + "".join(f"{line};\n" for line in ptx) + "ret;\n}\n").functions["k"].body
     lines = [SassLine(16 * n, text, ROWS + number, CONTROL, {}) for n, (number, text) in enumerate(sass)]
@@ -72,6 +72,14 @@ def test_passes_of_a_loop_share_a_wider_request() -> None:
     for at in (0, 4, 8, 12):
         made = Requests(lanes, np.full((1, 1), 256 + at), 0, 4).piece(0, 16, 8)
         assert (made is None) == (at >= 8) and (made is None or int(made.rows[0, 0]) == 256)
+
+
+def test_a_matrix_that_nobody_needs_is_not_loaded() -> None:
+    loads = [
+        f"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {{{', '.join(f'%r{n}' for n in range(8))}}}, [%r1], %r2"
+    ]
+    assert pieces(loads, [(1, "LDSM.16.M88.4 R4, [R2]")]) == {}
+    assert pieces(loads, [(1, "IMAD R4, R2, R3, R4")]) == {1: ()}
 
 
 @pytest.mark.parametrize(
@@ -146,10 +154,11 @@ def test_a_kernel_whose_vectors_are_narrowed_is_counted_so() -> None:
 def test_a_wider_access_begins_at_a_multiple_of_its_bytes() -> None:
     lanes = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1))
     words = Requests(lanes, 256 + 16 * np.arange(32)[None], 8, 4)
-    wide, narrow = words.piece(0, 16), words.piece(2, 2)
-    assert wide is not None and wide.wavefronts() == (4, 4) and narrow is not None
+    wide, narrow = words.piece(0, 16), words.piece(0, 2)
+    assert wide is not None and narrow is not None
     np.testing.assert_array_equal(wide.rows, 256 + 16 * np.arange(32)[None])
-    np.testing.assert_array_equal(narrow.rows, words.rows + 2)
+    np.testing.assert_array_equal(narrow.rows, words.rows)
+    assert wide.wavefronts(loads=True) == (4, 4)
 
 
 def test_atomic_operations_that_the_machine_code_tries_again() -> None:
@@ -163,3 +172,43 @@ def test_atomic_operations_that_the_machine_code_tries_again() -> None:
     body = parse(HEAD + "".join(f"{line};\n" for line in ptx) + "ret;\n}\n").functions["k"].body
     lines = [SassLine(16, text, ROWS + number, CONTROL, {}) for number, text in zip((1, 1, 2, 3), sass, strict=True)]
     assert retried(body, lines) == {ROWS + 1}
+
+
+TRIED = """extern "C" __global__ void tried(const int* where, float* out)
+{
+    __shared__ float s[1024];
+    atomicAdd(&s[where[threadIdx.x]], 1.0f);
+    out[threadIdx.x] = 0;
+}
+"""
+LANE = np.arange(64)
+
+
+@pytest.mark.parametrize(
+    ("where", "turns", "wavefronts", "unsettled"),
+    [
+        (LANE[:32], 1, 1, 0),
+        (LANE[:32] % 4, 8, 8, 0),
+        (np.minimum(LANE[:32], 29), 3, 3, 0),
+        (LANE[:32] % 16 * 32, 2, 32, 2),
+        (0 * LANE, 32, 32, 32),
+    ],
+    ids=["an address each", "eight lanes of each address", "three of one", "bank conflicts", "two warps at one"],
+)
+def test_an_atomic_operation_that_is_tried_again_is_so_for_each_lane_of_an_address(
+    where: np.ndarray, turns: int, wavefronts: int, unsettled: int
+) -> None:
+    """Each turn has a load, and a swap whose wavefronts pass twice."""
+    device = SimDevice("sm_90", Options(checks="off", counters="full", machine_code=True))
+    session = device.session({"tried.cu": TRIED})
+    kernel = session.kernel("tried.cu", "tried", {})
+    blocks = [code.block for code in kernel.loaded.code.blocks]
+    (row,) = (line.row for block in blocks for line in block.lines if "shared" in line.op)
+    kernel.__dict__.update(pieces={}, loops={}, retried=frozenset({row}))
+    args = session.upload(where.astype(np.int32)), session.empty(where.shape, "float32")
+    found = session.execute(Plan((Launch(kernel, (1, 1, 1), (len(where), 1, 1), args),), {})).counters
+    warps = len(where) // 32
+    assert (found["shared_load_requests"], found["shared_atomic_requests"]) == (warps * turns, warps * turns)
+    assert found["shared_wavefronts"] == warps * 3 * wavefronts
+    assert found.get("unsettled_requests", 0) == warps * unsettled
+    assert found["atomics"] == len(where)

@@ -69,6 +69,9 @@ def rows_of(warps: tuple[WarpAccesses, ...]) -> list[Row]:
                 found.append(Row(*_met(meetings, warp.lane), one, warp.lane, meetings))
         if (left := warp.count - len(warp.accesses)) > 0:
             found.append(Row(_tr("{count} more accesses of this warp").format(count=count(left))))
+        if warp.shuffles:
+            text = _tr("No lines lead through its shuffles, in which lanes exchange registers: {count}")
+            found.append(Row(text.format(count=count(warp.shuffles))))
     return found
 
 

@@ -1,9 +1,9 @@
 """The addresses of one warp's lanes in one access: their sectors or banks, and the cost. No widgets.
 
 The numbers equal those of the counters: the start of a lane's access decides its sector; wavefronts of shared memory
-are counted by half-warps for 8 bytes per lane and by quarters of a warp for 16, two of them together where lanes have
-one address, or neighbours the same. An asynchronous copy may take more, one for each line of global memory at least:
-the counters have those.
+are counted by half-warps for 8 bytes per lane and by quarters of a warp for 16, two of them together in a load where
+neighbouring lanes have one address and no bank conflict. An asynchronous copy may take more, one for each line of
+global memory at least: the counters have those.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ WARP = 32
 SECTOR = 32
 BANKS = 32
 BANK_BYTES = 4
+LOADED_BYTES = 256
+"""Bytes that the lanes of a warp get from one wavefront."""
 
 
 @dataclass(frozen=True)
@@ -187,15 +189,11 @@ class Banks:
 
 def _banks(access: TracedAccess) -> Banks:
     words = max(1, access.nbytes // BANK_BYTES)
-    together, size = 2 if _in_pairs(access) else 1, WARP // words
-    turns = {part: turn // together for turn, part in enumerate(sorted({lane // size for lane in access.lanes}))}
-    parts: dict[int, list[tuple[int, int]]] = {}
-    for lane, address in zip(access.lanes, access.addresses, strict=True):
-        parts.setdefault(turns[lane // size], []).append((lane, address // BANK_BYTES))
+    parts = _parts(access, words)
     wavefronts: list[Mapping[int, Cell]] = []
     lane_wavefront: dict[int, int] = {}
     conflicts: dict[int, tuple[Cell, ...]] = {}
-    for part in parts.values():
+    for part in parts:
         words_by_bank = _words_by_bank(part, words)
         for bank, cells in words_by_bank.items():
             if len(cells) > len(conflicts.get(bank, (None,))):
@@ -208,11 +206,27 @@ def _banks(access: TracedAccess) -> Banks:
     return Banks(tuple(wavefronts), len(parts), least, lane_wavefront, dict(sorted(conflicts.items())))
 
 
-def _in_pairs(access: TracedAccess) -> bool:
-    """Whether all lanes have one address, or each the same as lane i ^ 1, or each the same as lane i ^ 2."""
-    by_lane = dict(zip(access.lanes, access.offsets, strict=True))
-    alike = (all(by_lane.get(lane ^ by) == offset for lane, offset in by_lane.items()) for by in (1, 2))
-    return access.distinct == 1 or any(alike)
+def _parts(access: TracedAccess, words: int) -> list[list[tuple[int, int]]]:
+    """The lanes that are served together, as (lane, first word)."""
+    by_lane = dict(zip(access.lanes, access.addresses, strict=True))
+    lanes = [(lane, address // BANK_BYTES) for lane, address in by_lane.items()]
+    loads = access.verb == "load" and words > 1
+    if loads and access.distinct == 1:
+        each = LOADED_BYTES // access.nbytes
+        return [lanes[first : first + each] for first in range(0, len(lanes), each)]
+    size, found = WARP // words, list[list[tuple[int, int]]]()
+    for first in range(0, WARP, 2 * size):
+        pair = [one for one in lanes if first <= one[0] < first + 2 * size]
+        alike = loads and _in_pairs({lane: by_lane[lane] for lane, _ in pair})
+        joined = alike and all(len(cells) == 1 for cells in _words_by_bank(pair, words).values())
+        middle = first + (2 if joined else 1) * size
+        found += [[one for one in pair if one[0] < middle], [one for one in pair if one[0] >= middle]]
+    return [part for part in found if part]
+
+
+def _in_pairs(addresses: Mapping[int, int]) -> bool:
+    """Whether all active lanes i and i ^ 1, or all i and i ^ 2, have one address, given by lane."""
+    return any(all(addresses.get(lane ^ by, a) == a for lane, a in addresses.items()) for by in (1, 2))
 
 
 def _words_by_bank(part: Sequence[tuple[int, int]], words: int) -> dict[int, list[Cell]]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from PySide6.QtCore import QCoreApplication
 
-from app.base.numbers import count
+from app.base.numbers import count, short_count
 from app.base.terms import counter_name
 from app.models.xray.access_trace import WarpTrace, warp_trace
 from app.models.xray.code import CodeText, Kind
-from gpu_ops.counters import COUNTERS, FIGURES, in_order
+from gpu_ops.counters import COUNTERS, FIGURES, add_up, counter_of, in_order
 from gpu_ops.devices.kernel_source import compiled_with
 
 Counts = Mapping[str, int]
@@ -50,6 +50,15 @@ def figures(counts: Counts) -> list[Figure]:
         if counts[id] and (counter is None or counter.hint != "best"):
             result.append(Figure(id, counts[id], counts.get(counter.best, 0) if counter else 0))
     return result
+
+
+def _in_words(counts: Counts) -> list[str]:
+    """The counters of a line, each with its value, or with that it is unknown."""
+    unknown = QCoreApplication.translate("XRay", "{what}: unknown")
+    return [
+        unknown.format(what=counter_name(f.counter)) if counter_of(f.counter).is_unknown(counts) else f.text
+        for f in figures(counts)
+    ]
 
 
 @dataclass(frozen=True)
@@ -102,36 +111,40 @@ class FileView:
         }
 
     def column(self, counter: str) -> dict[int, int]:
-        """A counter by line, for the line itself, where it is not 0."""
-        return _column(counter, self.lines)
+        """A counter by line, for the line itself, where it is known and not 0."""
+        found = counter_of(counter)
+        values = {line: int(found.value(one)) for line, one in self.lines.items() if not found.is_unknown(one)}
+        return {line: value for line, value in values.items() if value}
 
-    def called(self, counter: str) -> dict[int, int]:
-        """A counter by line, for lines that call others: the line and everything that it calls."""
-        own = {line: _sum(counter, self.lines.get(line, {})) for line in self.calls}
-        return {line: value + own[line] for line, value in _column(counter, self.calls).items()}
+    def texts(self, counter: str) -> dict[int, str]:
+        """The text at each line: of a line that calls others, the line and everything that it calls."""
+        both = {
+            line: add_up((self.lines.get(line, {}), self.calls.get(line, {}))) for line in (*self.lines, *self.calls)
+        }
+        cells = {line: counter_of(counter).cell(counts, short_count) for line, counts in both.items()}
+        return {line: text for line, text in cells.items() if text}
+
+    def calling(self, counter: str) -> set[int]:
+        """The lines that call others which have this counter."""
+        return {line for line, counts in self.calls.items() if counter_of(counter).value(counts)}
+
+    def by_line(self, counter: str) -> tuple[dict[int, int], dict[int, str], set[int]]:
+        """What a source shows of a counter: the values, the texts, and the lines that call others."""
+        return self.column(counter), self.texts(counter), self.calling(counter)
 
     def describe_line(self, line: int) -> list[str]:
         """A line in words: its findings, its counts, then the called lines with their counts."""
         texts = [m.text for m in self.marks.get(line, ())]
-        texts += [f.text for f in figures(self.lines.get(line, {}))]
+        texts += _in_words(self.lines.get(line, {}))
         if line in self.callees:
             places = ", ".join(f"{file.rsplit('/', 1)[-1]}:{n}" for file, n in self.callees[line])
             texts.append(QCoreApplication.translate("XRay", "It calls {places}:").format(places=places))
-            texts += [f.text for f in figures(self.calls.get(line, {}))]
+            texts += _in_words(self.calls.get(line, {}))
         return texts
 
     def callers(self, line: int, files: Sequence[FileView]) -> list[Place]:
         """The lines that call this one."""
         return [(f.file, n) for f in files for n, places in f.callees.items() if (self.file, line) in places]
-
-
-def _sum(counter: str, counts: Counts) -> int:
-    return sum(counts.get(part, 0) for part in (FIGURES[SECTORS].parts if counter == SECTORS else (counter,)))
-
-
-def _column(counter: str, lines: Mapping[int, Counts]) -> dict[int, int]:
-    values = {line: _sum(counter, counts) for line, counts in lines.items()}
-    return {line: value for line, value in values.items() if value}
 
 
 class KernelView:

@@ -83,7 +83,7 @@ class BatchForm(QWidget):
         form.addRow(buddy(self.tr("Results &in:"), self.output), in_row((self.output, 1), self.choose_output))
         formats = buddy(self.tr("For&mat:"), self.format)
         form.addRow(buddy(self.tr("&Variant:"), self.variant), in_row((self.variant, 1), formats, self.format))
-        form.addRow(buddy(self.tr("&By:"), self.place), in_row((self.place, 1), (self._where, 1)))
+        form.addRow(buddy(self.tr("Run &by:"), self.place), in_row((self.place, 1), (self._where, 1)))
         form.addRow("", in_row(self.resume, self.frames, 1))
 
     def _listen(self) -> None:

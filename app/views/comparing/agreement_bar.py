@@ -11,6 +11,7 @@ from app.base.numbers import shown
 from app.models.pictures.agreement import Agreement, Figures
 from app.views.boxes import in_row
 from app.views.experiment.spins import FloatSpin
+from app.views.flow import FlowLayout
 from app.views.labels import buddy, named
 from app.views.parts import ElidedLabel, number
 from gpu_ops.params import Param
@@ -46,8 +47,13 @@ class AgreementLimits(QWidget):
         self._agreement = agreement
         self.span = self._spin("agreementSpan", self.tr("Range of values that PSNR and SSIM use; 0 is automatic"))
         self.tolerance = self._spin("agreementTolerance", self.tr("Pixels that differ by more than this are counted"))
-        labels = buddy(self.tr("Range"), self.span), buddy(self.tr("Tolerance"), self.tolerance)
-        in_row(labels[0], self.span, labels[1], self.tolerance, on=self, gap=self.fontMetrics().averageCharWidth())
+        unit = self.fontMetrics().averageCharWidth()
+        row = FlowLayout(self, gap=unit, wide=True)
+        row.setContentsMargins(0, 0, 0, 0)
+        for text, spin in ((self.tr("Range"), self.span), (self.tr("Tolerance"), self.tolerance)):
+            part = QWidget(self)
+            in_row(buddy(text, spin), spin, on=part, gap=unit)
+            row.addWidget(part)
         agreement.changed.connect(self._show)
         self.span.setSpecialValueText(self.tr("auto"))
 

@@ -22,7 +22,8 @@ whole."""
 
 class CompareBar(Folding):
     """Buttons for the modes in one row; in the other the pager, or the `first` and the `second` picture, and `hold`,
-    which shows the second while it is pressed, or `keep`, which has its action from elsewhere and keeps a difference.
+    which shows the second while it is pressed, or `keep`, which has its action from elsewhere and keeps a difference;
+    where the names of the pictures would be cut, these are below.
 
     `mode_chosen(mode)` and `pair_chosen`: the user chose; `held(other)`: the button went down or up.
     """
@@ -57,7 +58,7 @@ class CompareBar(Folding):
         self.options = named(ChoiceButton(self), "compareOptions", title=self.tr("Options"))
         self.options.setText(self.tr("Options"))
         self.options.setToolTip(self.tr("How differences are measured and coloured, and what their figures use"))
-        self.pager = Pager(self)
+        self.pager, self._pair = Pager(self), Folding(self, wider=0)
         self._arrange()
 
     def _box(self, name: str, title: str) -> Combo:
@@ -72,10 +73,14 @@ class CompareBar(Folding):
         self.set_space((unit, unit // 2, unit, 0), unit // 2)
         for button in self.modes.buttons():
             self.one.addWidget(button)
+        self._pair.set_space((0, 0, 0, 0), unit // 2)
         for box, stretch in ((self.first, 1), (self._and, 0), (self.second, 1)):
-            self.two.addWidget(box, stretch)
-        for button in (self.level, self.hold, self.keep, self.options):
-            self.two.addWidget(button)
+            self._pair.one.addWidget(box, stretch)
+        for button in (self.level, self.hold, self.keep):
+            self._pair.two.addWidget(button)
+        self._pair.two.addWidget(self.options)
+        self._pair.two.addStretch(0)
+        self.two.addWidget(self._pair, 1)
         self.one.addStretch(0)
         self.two.addStretch(0)
         self.two.addWidget(self.pager)
@@ -89,8 +94,13 @@ class CompareBar(Folding):
         self.hold.setVisible(mode == "flicker")
         self.keep.setVisible(mode == "difference")
         self.pager.set_wanted(mode == "side by side")
-        self.wanted = 0 if mode == "side by side" else 2 * NAME * self.fontMetrics().averageCharWidth()
+        self._pair.wanted = 0 if mode == "side by side" else 2 * NAME * self.fontMetrics().averageCharWidth()
         self._and.setText(self.tr("minus") if mode == "difference" else self.tr("and"))
+
+    def _fold(self) -> None:
+        """The pair and its buttons are next to each other where all is in one row."""
+        self.wanted = self._pair.wanted + min(row.minimumSize().width() for row in (self._pair.one, self._pair.two))
+        super()._fold()
 
     def list_pairs(self, pictures: Sequence[tuple[str, str]]) -> None:
         """Offer these pictures, by key and title; the chosen ones stay where they are among them, until another result

@@ -85,7 +85,7 @@ class StartPanel(QWidget):
         return button
 
     def _list(self, name: str, title: str) -> SentenceList:
-        return named(SentenceList(self.fontMetrics().averageCharWidth() // 3, self), name, title)
+        return named(SentenceList(self.fontMetrics().averageCharWidth() // 4, self, whole=True), name, title)
 
     def _heading(self, text: str, of: QWidget) -> QLabel:
         label = QLabel(text, self)
@@ -97,9 +97,9 @@ class StartPanel(QWidget):
 
     def _arrange(self) -> None:
         gap = self.fontMetrics().averageCharWidth()
-        asking = in_column(self._heading(_tr("&Questions"), self.questions), (self.questions, 1))
-        learning = in_column(self._heading(_tr("L&essons"), self.lessons), (self.lessons, 1))
-        in_column(self._buttons, (asking, 2), (learning, 3), self.at_start, on=self, margins=gap)
+        asking = in_column(self._heading(_tr("&Questions"), self.questions), self.questions)
+        learning = in_column(self._heading(_tr("L&essons"), self.lessons), self.lessons)
+        in_column(self._buttons, asking, learning, self.at_start, 1, on=self, margins=gap)
 
     def sizeHint(self) -> QSize:  # noqa: N802
         return QSize(USUAL * self.fontMetrics().averageCharWidth(), super().sizeHint().height())

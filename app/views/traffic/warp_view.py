@@ -174,7 +174,7 @@ class WarpView(QWidget):
             text = self.tr(
                 "{title}: a mark is an element that lanes access at once, higher where more of them meet; the chosen "
                 "lane's own has another colour. The numbers are the first and the last element that a row shows. Lines "
-                "lead from the elements that meet in a lane to those that it writes."
+                "lead from the elements that meet in a lane to those that it writes; other warps are not drawn."
             ).format(title=one.title)
         self.words.setText(text)
         self.rows.show_rows(rows_of(one.warps) if one is not None else [])

@@ -88,7 +88,7 @@ class KernelEditing(QObject):
         for file in self._code.files:
             editor, view = self._code.editor_of(file), self._views.get(file)
             if editor is not None and view is not None and self._kernel is not None:
-                editor.show_column(view.column(counter), view.called(counter), self._kernel.most(counter))
+                editor.show_column(*view.by_line(counter), self._kernel.most(counter))
 
     def path_of(self, view: FileView) -> str:
         """The file of the editors that a file of the X-ray is."""

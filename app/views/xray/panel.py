@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QSize, Qt, Slot
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QComboBox, QLayout, QPushButton, QSplitter, QStackedWidget, QTabWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QLayout, QPushButton, QSplitter, QStackedWidget, QWidget
 
 from app.base.nesting import bounded
 from app.base.theme import checkable, colours_of, inked
@@ -24,6 +24,7 @@ from app.views.labels import buddy, named, sentence_label
 from app.views.parts import Combo
 from app.views.picture_file import Facts, export_sheet, write_text
 from app.views.scrolled import Squeezed
+from app.views.tab_rows import TabRows
 from app.views.xray.access_view import AccessView
 from app.views.xray.cliffs_view import CliffsView
 from app.views.xray.code_page import CodePage
@@ -93,10 +94,9 @@ class XRayPanel(Squeezed):
 
     def _add_tabs(self) -> None:
         """Make the tabs below the source."""
-        self.tabs = named(QTabWidget(self), "xray.tabs", title=self.tr("Results of the X-ray"))
-        self.tabs.setDocumentMode(True)
+        self.tabs = named(TabRows(self), "xray.tabs", title=self.tr("Results of the X-ray"))
         own = (self.report, self.accesses, self.blocks, self.cliffs, self.comparison, self.prediction)
-        names = self.tr("Report"), self.tr("Addresses"), self.tr("Block sizes"), self.tr("Cliffs"), self.tr("Compare")
+        names = self.tr("Report"), self.tr("Addresses"), self.tr("Blocks"), self.tr("Cliffs"), self.tr("Compare")
         more = self.tr("Predicted"), self.tr("PTX"), self.tr("SASS"), self.tr("Profile"), self.tr("Example")
         for part, name in zip((*own, *self.codes, self.profile, self.example), (*names, *more), strict=True):
             self.tabs.setTabVisible(self.tabs.addTab(part, name), part not in (self.profile, self.example))

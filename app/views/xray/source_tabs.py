@@ -92,8 +92,7 @@ class SourceTabs(QWidget):
         """Show this counter next to the lines."""
         self._counter = counter
         if self._kernel is not None:
-            column, called = self.file.column(counter), self.file.called(counter)
-            self.source.show_column(column, called, self._kernel.most(counter))
+            self.source.show_column(*self.file.by_line(counter), self._kernel.most(counter))
 
     def go_to(self, file: str, line: int) -> None:
         """Show a line of one of the files, and put the cursor there."""

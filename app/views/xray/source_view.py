@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import partial
 from html import escape
 
@@ -106,8 +106,9 @@ class SourceView(QPlainTextEdit):
         )
         self._colours = SourceColours(self.document())
         self._column: Mapping[int, int] = {}
-        self._called: Mapping[int, int] = {}
-        self._most = 0
+        self._texts: Mapping[int, str] = {}
+        self._calling: Set[int] = frozenset()
+        self._most = 1
         self._ways: Ways = lambda line: ((), ())
         self._marks: Mapping[int, str] = {}
         self._describe_line: DescribeLine = lambda line: ()
@@ -131,10 +132,17 @@ class SourceView(QPlainTextEdit):
             self.setPlainText(text)
         self._fit()
 
-    def show_column(self, column: Mapping[int, int], called: Mapping[int, int] | None = None, most: int = 0) -> None:
-        """Show one counter by line; `called` includes everything that a line calls, `most` has the hottest
-        background."""
-        self._column, self._called = column, called or {}
+    def show_column(
+        self,
+        column: Mapping[int, int],
+        texts: Mapping[int, str] | None = None,
+        calling: Set[int] = frozenset(),
+        most: int = 0,
+    ) -> None:
+        """Show one counter by line, as numbers or as `texts`, with a mark at lines that are `calling` others; `most`
+        has the hottest background."""
+        self._column, self._calling = column, calling
+        self._texts = {line: short_count(value) for line, value in column.items()} if texts is None else texts
         self._most = max(most, *column.values(), 1)
         self._fit()
 
@@ -144,11 +152,8 @@ class SourceView(QPlainTextEdit):
         return self._cell_of(self.counted_line(line))
 
     def _cell_of(self, line: int) -> tuple[str, float]:
-        value = self._column.get(line, 0)
-        share = value / self._most if value else 0.0
-        if line in self._called:
-            return f"{CALL} {short_count(self._called[line])}", share
-        return (short_count(value), share) if value else ("", 0.0)
+        text = self._texts.get(line, "")
+        return f"{CALL} {text}" if line in self._calling else text, self._column.get(line, 0) / self._most
 
     def counted_line(self, line: int) -> int:
         """The line of the last results that is now this one: the same, as the text cannot be edited."""
@@ -254,7 +259,7 @@ class SourceView(QPlainTextEdit):
         """The widths of mark, counter and line number, with a gap after each."""
         metrics = self.fontMetrics()
         gap = metrics.averageCharWidth()
-        cells = [metrics.horizontalAdvance(self._cell_of(line)[0]) for line in {*self._column, *self._called}]
+        cells = [metrics.horizontalAdvance(self._cell_of(line)[0]) for line in self._texts]
         numbers = metrics.horizontalAdvance("0" * len(str(self.blockCount())))
         return 2 * gap if self._has_marks else gap // 2, max(cells, default=0) + 2 * gap, numbers + 2 * gap
 
@@ -289,7 +294,7 @@ class SourceView(QPlainTextEdit):
             box = QRect(mark, top, cell, height)
             if share:
                 painter.fillRect(box, heat(self.palette(), share))
-            call = self.counted_line(line) in self._called
+            call = self.counted_line(line) in self._calling
             role = QPalette.ColorRole.Link if call else QPalette.ColorRole.Text
             ink = self.palette().color(role)
             plain = share or contrast(ink, self.palette().color(QPalette.ColorRole.AlternateBase)) < TEXT_CONTRAST

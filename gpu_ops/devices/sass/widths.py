@@ -15,8 +15,9 @@ Pieces = tuple[tuple[int, ...], ...]
 """The requests of an access: the offset of each to the address of the PTX, and its bytes. One of more bytes than the
 access has begins at the multiple of them before the address, because the GPU has no others. A third number says that
 several passes of a loop share it: it is made where the address is less than so many bytes after the multiple."""
-_ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(LDG|STG|LDS|STS)\b([\w.]*)")
-_KINDS = {"LDG": ("ld", "global"), "STG": ("st", "global"), "LDS": ("ld", "shared"), "STS": ("st", "shared")}
+_ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(LDG|STG|LDSM?|STS)\b([\w.]*)")
+_LOADED = ("ld", "shared")
+_KINDS = {"LDG": ("ld", "global"), "STG": ("st", "global"), "LDS": _LOADED, "LDSM": _LOADED, "STS": ("st", "shared")}
 _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
 _SWAP = re.compile(r"\bATOM[SG]?\.\S*\bCAST?\b")
 """Stores a value if memory still has the expected one."""
@@ -27,7 +28,8 @@ _ARITHMETIC = re.compile(r"^(?:@!?U?P\d+ )?[FD](?:ADD|MUL|FMA)\b")
 
 
 class _Access(NamedTuple):
-    """A load or store of global or shared memory in a line of the PTX; of wmma's `nbytes` are 0."""
+    """A load or store of global or shared memory in a line of the PTX. Those of whole matrices have 0 bytes: their
+    requests follow from where the elements are."""
 
     row: int
     kind: tuple[str, str]
@@ -128,13 +130,13 @@ def _blocks(body: Sequence[Instruction | Label | Targets | Prototype]) -> Iterat
 
 
 def _access(line: Instruction) -> _Access | None:
-    kind = {"load": "ld", "store": "st"}.get(line.op[1], "") if line.op[0] == "wmma" else line.op[0]
-    if kind not in ("ld", "st"):
-        return None
+    kind = line.op[1].replace("load", "ld").replace("store", "st") if line.op[0] == "wmma" else line.op[0]
     space = next((part for part in line.op if part in ("global", "shared")), "")
+    if kind not in ("ld", "st") or not space:
+        return None
     address = line.args[0 if kind == "st" else 1]
-    if not space or not isinstance(address, Mem):
+    if not isinstance(address, Mem):
         return None
     count = next((int(part[1:]) for part in line.op if part in ("v2", "v4", "v8")), 1)
-    nbytes = count * size_of(line.op[-1]) if line.op[0] == kind else 0
+    nbytes = 0 if line.op[0] == "wmma" else count * size_of(line.op[-1])
     return _Access(line.row, (kind, space), nbytes, address)

@@ -14,18 +14,29 @@ import numpy as np
 from gpu_ops.devices.coalescing import Rule, transactions
 from gpu_ops.devices.sass.listing import SassLine
 from gpu_ops.devices.sass.widths import Pieces
-from gpu_ops.devices.sim.footprint import Footprint
+from gpu_ops.devices.sim.footprint import Crossings, Footprint
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes
 from gpu_ops.devices.sim.paths import Paths
+from gpu_ops.devices.sim.ptx.decided import Raced
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.ptx.sites import Site
-from gpu_ops.devices.sim.requests import Requests, by_block, by_warp, copy_wavefronts, distinct, filled, split_warps
+from gpu_ops.devices.sim.requests import (
+    Requests,
+    by_block,
+    by_warp,
+    copy_wavefronts,
+    distinct,
+    filled,
+    split_warps,
+    turns,
+)
 from gpu_ops.devices.sim.traces import VERBS, Recorder, block_numbers
 from gpu_ops.devices.sim.traffic.observer import Observer
 from gpu_ops.plan import Space
 
 Counts = defaultdict[str, float]
+REQUESTS = [f"{space}_{kind}_requests" for space in ("global", "shared") for kind in ("load", "store", "atomic")]
 
 
 class Counters:
@@ -34,7 +45,9 @@ class Counters:
     are the requests of accesses that the machine code makes in another way than the PTX, by the PTX's line; a
     `footprint` gets the sectors of global memory that each touches; then `sass`, the machine code, says what the lines
     of the PTX cost. An `observer` receives all events. The requests of the PTX's lines in `unsettled` depend on which
-    thread comes first, and are counted as such as well."""
+    thread comes first, and are counted as such as well; those in `retried` are atomic operations that the machine code
+    tries again where another thread was faster, and those of `raced` depend on it where blocks load elements, of
+    `unit` bytes, that others write."""
 
     def __init__(
         self,
@@ -47,9 +60,13 @@ class Counters:
         sass: Sequence[SassLine] = (),
         observer: Observer | None = None,
         unsettled: frozenset[int] = frozenset(),
+        retried: frozenset[int] = frozenset(),
+        raced: Raced | None = None,
+        unit: int = 1,
     ) -> None:
         self.observer, self.watched = observer, observer is not None and observer.wants_values
-        self.pieces, self.footprint, self.unsettled = pieces or {}, footprint, unsettled
+        self.pieces, self.footprint, self.unsettled, self.retried = pieces or {}, footprint, unsettled, retried
+        self.raced, self.crossings = raced, Crossings(unit)
         self.paths = None if footprint is None else Paths([b.block for b in code.blocks], sass, code.spin_blocks)
         self.code, self.grid, self.rule, self.recorder = code, grid, rule, recorder
         self.sites: dict[int, Counts] = {}
@@ -83,6 +100,8 @@ class Counters:
         """Count an access to global memory; `address` does not include the site's offset."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
+        if site.row in self.retried:
+            self._add(counts, "unsettled_requests", requests.warps)
         for made in self._made(requests, site):
             self._add(counts, f"global_{kind}_requests", made.warps)
             self._add(counts, f"global_{kind}_sectors", made.sectors())
@@ -100,6 +119,8 @@ class Counters:
             first, loads = lanes.layout.first, by_block(lanes)
             self.loads[first] = self.loads[first] + loads if first in self.loads else loads
         self._tell("global", lanes, site, address)
+        if self.raced is not None and (site.row in self.raced.loads or site.row in self.raced.writes):
+            self.crossings.note(site.row in self.raced.writes, lanes, site, address)
         if self.footprint is not None:
             self.footprint.note(kind, lanes, site, address)
 
@@ -110,6 +131,14 @@ class Counters:
             self.paths.end_batch(self.weight)
         if self.observer is not None:
             self.observer.end_batch()
+
+    def end_launch(self) -> None:
+        """Count as such what depends on which block comes first, now that all batches have run."""
+        if self.raced is None or not self.crossings.found():
+            return
+        for number, counts in self.sites.items():
+            if self.code.sites[number].row in self.raced.accesses:
+                counts["unsettled_requests"] = sum(counts[name] for name in REQUESTS)
 
     def _made(self, requests: Requests, site: Site) -> Sequence[Requests]:
         """The requests that the machine code makes of an access."""
@@ -131,15 +160,37 @@ class Counters:
         `source`, their addresses in global memory."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
-        for made in self._made(requests, site):
-            wavefronts, least = made.wavefronts() if source is None else copy_wavefronts(made, source)
-            self._add(counts, f"shared_{kind}_requests", made.warps)
-            self._add(counts, "shared_wavefronts", wavefronts)
-            self._add(counts, "shared_ideal_wavefronts", least)
-        self._add(counts, f"shared_{kind}_threads", requests.threads)
+        if site.row in self.retried:
+            self._try(counts, lanes, site, address)
+        else:
+            for made in self._made(requests, site):
+                self._pass(counts, kind, made, source)
         if kind == "atomic":
             self._collisions(counts, requests)
         self._tell("shared", lanes, site, address)
+
+    def _pass(self, counts: Counts, kind: str, made: Requests, source: Array | None = None, passes: int = 1) -> bool:
+        """Count requests to shared memory, each of whose wavefronts passes so many times. Returns whether each has the
+        fewest."""
+        wavefronts, least = made.wavefronts(kind == "load") if source is None else copy_wavefronts(made, source)
+        self._add(counts, f"shared_{kind}_requests", made.warps)
+        self._add(counts, f"shared_{kind}_threads", made.threads)
+        self._add(counts, "shared_wavefronts", wavefronts * passes)
+        self._add(counts, "shared_ideal_wavefronts", least * passes)
+        return wavefronts == made.warps
+
+    def _try(self, counts: Counts, lanes: Lanes, site: Site, address: Array) -> None:
+        """Count an atomic operation of shared memory that is a loop in the machine code: lanes load the old value, and
+        swap it for the new one if no other thread was faster. A swap passes twice, as an H200 counts. Other warps of
+        the block may be faster, and swaps with bank conflicts are not measured: those depend on turns."""
+        settled, swaps = lanes.layout.width == WARP, 0
+        for some, at in turns(lanes, address):
+            made = Requests(some, at, site.offset, site.nbytes)
+            self._pass(counts, "load", made)
+            settled &= self._pass(counts, "atomic", made, passes=2)
+            swaps += made.warps
+        if not settled:
+            self._add(counts, "unsettled_requests", swaps)
 
     def constant_access(self, lanes: Lanes, site: Site, address: Array) -> None:
         """Count an access to constant memory, where each distinct word of a warp is a separate fetch."""

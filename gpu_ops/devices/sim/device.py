@@ -30,6 +30,7 @@ from gpu_ops.devices.limits import limits_of
 from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.devices.sass.disassembler import machine_code
 from gpu_ops.devices.sass.listing import SassLine
+from gpu_ops.devices.sass.parted import Parted, parted_lanes
 from gpu_ops.devices.sass.unrolled import UnrolledLoop, unrolled_loops
 from gpu_ops.devices.sass.widths import Pieces, access_pieces, retried
 from gpu_ops.devices.sim.findings import Findings
@@ -116,16 +117,19 @@ class SimKernel:
         return access_pieces(body, self.sass) if self.sass else None
 
     @cached_property
-    def unsettled(self) -> frozenset[int]:
-        """The lines of the PTX with accesses that depend on which thread comes first, as far as the PTX and, where
-        there is one, the machine code say."""
-        body = self.loaded.program.functions[self.entry.symbol].body
-        return self.loaded.unsettled | retried(body, self.sass)
+    def retried(self) -> frozenset[int]:
+        """The lines of the PTX with atomic operations that the machine code tries again."""
+        return retried(self.loaded.program.functions[self.entry.symbol].body, self.sass)
 
     @cached_property
     def loops(self) -> Mapping[int, UnrolledLoop]:
         """The loops that the assembler unrolls, by the number of their basic block."""
         return unrolled_loops((code.block for code in self.loaded.code.blocks), self.sass)
+
+    @cached_property
+    def parted(self) -> Parted:
+        """Where lanes that have parted stay apart."""
+        return parted_lanes([code.block for code in self.loaded.code.blocks], self.sass)
 
     @property
     def resources(self) -> Mapping[str, int]:
@@ -356,7 +360,7 @@ class SimDevice:
         if options.counters != "off":
             made = Made(unsettled=kernel.loaded.unsettled, sass=kernel.sass if options.costs else ())
             if options.machine_code:
-                made = made._replace(pieces=kernel.pieces, loops=kernel.loops, unsettled=kernel.unsettled)
+                made = Made(kernel.pieces, kernel.loops, kernel.parted, made.sass, made.unsettled, kernel.retried)
         return run_launch(launch, kernel.loaded, self._memory, kernel.variables, options, made)
 
     def sampler(self, plans: Sequence[Plan], mode: Mode) -> Sampler:

@@ -1,4 +1,5 @@
-"""The distinct sectors of global memory that blocks touch: what caches can save.
+"""What blocks touch of global memory: the distinct sectors, of which caches can save some, and whether blocks load what
+others write.
 
 A sector that a block loads again can come from L1, and one that another block of the same batch has loaded from L2. So
 the sectors that are distinct within a block go to L2, and those that are distinct within a batch to DRAM.
@@ -51,6 +52,51 @@ class Footprint:
     def counts(self) -> dict[str, int]:
         """The counts of all batches."""
         return {name: round(value) for name, value in self._counts.items()}
+
+
+class Crossings:
+    """Whether a block loads an element that another block writes in the same launch. Elements are of `unit` bytes."""
+
+    def __init__(self, unit: int) -> None:
+        self._unit = unit
+        self._notes: dict[bool, list[tuple[Array, Array, Array]]] = {True: [], False: []}
+        self._kept = 0
+
+    def note(self, writes: bool, lanes: Lanes, site: Site, address: Array) -> None:
+        """Note an access by the lanes; `address` does not include the site's offset."""
+        units = (lanes.active(address).astype(np.int64) + site.offset) // self._unit
+        blocks = lanes.active(lanes.rows + lanes.layout.first)
+        each = max(1, site.nbytes // self._unit)
+        units, blocks = (units[:, None] + np.arange(each)).reshape(-1), np.repeat(blocks, each)
+        self._notes[writes].append((units, blocks, blocks))
+        self._kept += len(units)
+        if self._kept > MOST:
+            self._kept = -sum(len(self._elements(kind)[0]) for kind in (True, False))
+
+    def found(self) -> bool:
+        """Whether there is such an element."""
+        if not self._notes[True] or not self._notes[False]:
+            return False
+        (loaded, *first), (written, *second) = self._elements(False), self._elements(True)
+        _, mine, its = np.intersect1d(loaded, written, assume_unique=True, return_indices=True)
+        least, most = (
+            pick(a[mine], b[its]) for pick, a, b in zip((np.minimum, np.maximum), first, second, strict=True)
+        )
+        return bool((least != most).any())
+
+    def _elements(self, writes: bool) -> tuple[Array, Array, Array]:
+        """The noted elements, each once, with the lowest and the highest block."""
+        notes = self._notes[writes]
+        if not notes:
+            return (np.empty(0, np.int64),) * 3
+        units, least, most = (np.concatenate(each) for each in zip(*notes, strict=True))
+        order = np.argsort(units, kind="stable")
+        first = np.ones(len(units), np.bool_)
+        first[1:] = np.diff(units[order]) != 0
+        starts = np.flatnonzero(first)
+        lowest, highest = np.minimum.reduceat(least[order], starts), np.maximum.reduceat(most[order], starts)
+        self._notes[writes] = [(units[order][starts], lowest, highest)]
+        return self._notes[writes][0]
 
 
 def _distinct(keys: Array) -> Array:

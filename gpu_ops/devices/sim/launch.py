@@ -13,6 +13,7 @@ from gpu_ops.devices.images import Handle
 from gpu_ops.devices.limits import MOST_MULTIPROCESSORS
 from gpu_ops.devices.occupancy import is_known, occupancy
 from gpu_ops.devices.sass.listing import SassLine
+from gpu_ops.devices.sass.parted import Parted
 from gpu_ops.devices.sass.unrolled import UnrolledLoop
 from gpu_ops.devices.sass.widths import Pieces
 from gpu_ops.devices.sim.access import GlobalMemory
@@ -27,6 +28,7 @@ from gpu_ops.devices.sim.ptx.kernels import LoadedKernel, plain_name
 from gpu_ops.devices.sim.races import Races, Signals
 from gpu_ops.devices.sim.scheduling.late import LateScheduler
 from gpu_ops.devices.sim.scheduling.meter import Meter
+from gpu_ops.devices.sim.scheduling.parted import PartedScheduler
 from gpu_ops.devices.sim.scheduling.schedule import Scheduler
 from gpu_ops.devices.sim.scheduling.unrolled import UnrolledScheduler
 from gpu_ops.devices.sim.shared import SharedMemory
@@ -85,13 +87,16 @@ class Options:
 
 class Made(NamedTuple):
     """What the machine code makes of the PTX: by line the requests of accesses that it makes in another way, by basic
-    block the loops that it unrolls, and its instructions where costs are counted. The accesses of the lines in
-    `unsettled` depend on which thread comes first."""
+    block the loops that it unrolls, where lanes that have parted stay apart, and its instructions where costs are
+    counted. The accesses of the lines in `unsettled` depend on which thread comes first; those in `retried` are atomic
+    operations that it tries again."""
 
     pieces: Mapping[int, Pieces] | None = None
     loops: Mapping[int, UnrolledLoop] | None = None
+    parted: Parted = Parted()
     sass: Sequence[SassLine] = ()
     unsettled: frozenset[int] = frozenset()
+    retried: frozenset[int] = frozenset()
 
 
 class WaitingBlocks(KernelError):
@@ -182,8 +187,8 @@ def _counters(
     if options.counters == "off":
         return None
     footprint = Footprint() if options.costs else None
-    what = made.pieces, footprint, made.sass, observer, made.unsettled
-    return Counters(loaded.code, launch.grid, options.coalescing, recorder, *what)
+    what = made.pieces, footprint, made.sass, observer, made.unsettled, made.retried
+    return Counters(loaded.code, launch.grid, options.coalescing, recorder, *what, loaded.raced, loaded.global_unit)
 
 
 def _names(loaded: LoadedKernel) -> tuple[tuple[str, int, int], ...]:
@@ -214,6 +219,7 @@ def _count(findings: Findings, counters: Counters | None, recorder: Recorder | N
     """Add the counts and traces of a launch to its findings."""
     findings.counters = counts
     if counters is not None:
+        counters.end_launch()
         findings.by_place = counters.by_place()
         findings.counters |= totals(findings.by_place) | counters.block_loads() | counters.costs()
     if recorder is not None:
@@ -242,7 +248,9 @@ def _scheduler(code: Code, batch: Batch, meter: Meter, options: Options, made: M
     if options.late:
         return LateScheduler(code, batch, meter, options.late)
     if made.loops:
-        return UnrolledScheduler(code, batch, meter, options.reverse, made.loops)
+        return UnrolledScheduler(code, batch, meter, options.reverse, made.parted, made.loops)
+    if made.parted.ways:
+        return PartedScheduler(code, batch, meter, options.reverse, made.parted)
     return Scheduler(code, batch, meter, options.reverse)
 
 

@@ -5,6 +5,7 @@ whole rows of 32 lanes. Monotonic addresses, as in most code, are counted withou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cached_property
 from math import gcd
 
@@ -16,8 +17,8 @@ SECTOR = 32
 SECTOR_BITS, LINE_BITS = 5, 7
 BANKS = 32
 BANK_BYTES = 4
-WIDEST = 4
-"""Words of the widest access."""
+LOADED_BYTES = 256
+"""Bytes that the lanes of a warp get from one wavefront."""
 
 
 class Requests:
@@ -145,35 +146,43 @@ class Requests:
         """Different words of 4 bytes at which accesses of each warp begin, summed."""
         return self.warps if self.even else int(distinct(self.rows >> 2).sum()) * self.times
 
-    def wavefronts(self) -> tuple[int, int]:
+    def wavefronts(self, loads: bool) -> tuple[int, int]:
         """The wavefronts of shared memory, and the fewest possible. 64-bit accesses are served by half-warps, 128-bit
-        ones by quarter-warps; two parts are served together if all active lanes have one address, or the same as lane
-        i ^ 1, or as lane i ^ 2 (NVIDIA's forum, topic 77228). Lanes that use the same word share it. The fewest are
-        those of contiguous bytes, as in Nsight Compute, but no more than there are."""
+        ones by quarter-warps; lanes that use the same word share it. Two neighbouring parts of a load are served
+        together if that takes one wavefront, and if in both all lanes i and i ^ 1, or all i and i ^ 2, have one address
+        or are not both active (NVIDIA's forum, topic 77228); one address of a whole warp is served to as many lanes as
+        a wavefront has bytes for, as an H200 counts. The fewest are those of contiguous bytes, as in Nsight Compute,
+        but no more than there are."""
         words = max(1, self.nbytes // BANK_BYTES)
-        if self.even and words < WIDEST:
+        if self.even and (words == 1 or (loads and WARP * self.nbytes <= LOADED_BYTES)):
             return self.warps, self.warps
-        passes = self._passes(words)
+        passes = self._passes(words, loads)
         _, mask = self._raw
         lanes = WARP if mask is None else np.count_nonzero(mask, axis=1)
         least = np.minimum(-(-lanes * self.nbytes // (BANKS * BANK_BYTES)), passes)
         return int(passes.sum()) * self.times, int(least.sum()) * self.times
 
-    def _passes(self, words: int) -> Array:
+    def _passes(self, words: int, loads: bool) -> Array:
         """The wavefronts of each row, part by part."""
         raw, mask = self._raw
         if words == 1:
             return bank_passes(raw >> 2) if mask is None else _part_passes(raw, mask, 1)
         on = np.ones(raw.shape, np.bool_) if mask is None else mask
-        passes, together = np.zeros(len(raw), np.int64), in_pairs(raw, on)
-        shape = -1, words, WARP // words
-        idle = ~on.reshape(shape).any(axis=2)
-        order = np.argsort(idle, axis=1, kind="stable")[:, :, None]  # parts without an active lane take no turn
-        for joined in (1, 2):
-            chosen = together == (joined == 2)
-            each = (np.take_along_axis(a[chosen].reshape(shape), order[chosen], axis=1) for a in (raw, on))
-            rows, active = (a.reshape(-1, joined * WARP // words) for a in each)
-            passes[chosen] = _part_passes(rows, active, words).reshape(-1, words // joined).sum(axis=1)
+        part, pair = (-1, WARP // words), (-1, 2 * WARP // words)
+        rows, active = raw.reshape(pair), on.reshape(pair)
+        passes, apart = np.zeros(len(rows), np.int64), np.ones(len(rows), np.bool_)
+        if loads and len(joined := np.flatnonzero(in_pairs(rows, active))):
+            passes[joined] = _part_passes(rows[joined], active[joined], words)
+            apart[joined] = passes[joined] > 1
+        if apart.any():
+            each = _part_passes(rows[apart].reshape(part), active[apart].reshape(part), words)
+            passes[apart] = each.reshape(-1, 2).sum(axis=1)
+        passes = passes.reshape(len(raw), -1).sum(axis=1)
+        if not loads:
+            return passes
+        first = np.take_along_axis(raw, on.argmax(axis=1)[:, None], axis=1)
+        alike = ~(on & (raw != first)).any(axis=1)
+        passes[alike] = -(-np.count_nonzero(on[alike], axis=1) * self.nbytes // LOADED_BYTES)
         return passes
 
 
@@ -203,14 +212,28 @@ def copy_wavefronts(made: Requests, source: Array) -> tuple[int, int]:
 
 
 def in_pairs(rows: Array, on: Array) -> Array:
-    """The rows whose active lanes all have one address, or the same as lane i ^ 1, or as lane i ^ 2, if that is active
-    too."""
-    first = np.take_along_axis(rows, on.argmax(axis=1)[:, None], axis=1)
-    found = ~(on & (rows != first)).any(axis=1)
+    """The rows in which all active lanes i and i ^ 1 have one address, or all i and i ^ 2."""
+    found = np.zeros(len(rows), np.bool_)
     for by in (1, 2):
         other = np.arange(rows.shape[1]) ^ by
-        found |= ~(on & ((rows != rows[:, other]) | ~on[:, other])).any(axis=1)
+        found |= ~(on & on[:, other] & (rows != rows[:, other])).any(axis=1)
     return found
+
+
+def turns(lanes: Lanes, address: Array) -> Iterator[tuple[Lanes, Array]]:
+    """The lanes that are left, and their addresses, where of each warp one lane of each address is done in a turn."""
+    warp, where = lanes.flat // WARP, lanes.active(address)
+    order = np.lexsort((where, warp))
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = (np.diff(warp[order]) != 0) | (np.diff(where[order]) != 0)
+    place, turn = np.arange(len(order)), np.empty(len(order), np.int64)
+    turn[order] = place - np.maximum.accumulate(np.where(fresh, place, 0))
+    last = lanes.spread(turn, -1)
+    for number in range(int(turn.max()) + 1):
+        left = last >= number
+        some = lanes.subset(left)
+        assert some is not None
+        yield some, lanes.cut(address, left)
 
 
 def by_warp(lanes: Lanes, array: Array) -> tuple[Array, Array | None]:

@@ -49,7 +49,8 @@ class WarpAccess:
 @dataclass(frozen=True)
 class WarpAccesses:
     """The first accesses of a warp, in the order of execution, of `count` in all. `lane` is the lane that wrote the
-    element of the result, or read that of the input (`reads`)."""
+    element of the result, or read that of the input (`reads`). `shuffles` is the number of its instructions that
+    exchange values of registers between lanes."""
 
     kernel: str
     block: Extents
@@ -58,6 +59,7 @@ class WarpAccesses:
     reads: bool
     count: int
     accesses: tuple[WarpAccess, ...]
+    shuffles: int = 0
 
 
 # JSON

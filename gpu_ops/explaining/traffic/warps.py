@@ -104,13 +104,13 @@ def _of_block(
     kept = Accesses()
     _run_again(run, launch, block, kept)
     thread = _thread(kept.touches, address, reads)
-    found = [_of_thread(run, launch, block, kept.touches, thread, reads)]
+    found = [_of_thread(run, launch, block, kept, thread, reads)]
     others = [t for t in kept.touches if t.space == "global" and (t.site.verb == "reads") != reads]
     met = [int(one) for t in others for one in t.address[t.at == thread]]
     if reads and not met:
         writer, met = _stored_from(run, launch, block, address)
         if met and writer // WARP != thread // WARP:
-            found.append(_of_thread(run, launch, block, kept.touches, writer, False))
+            found.append(_of_thread(run, launch, block, kept, writer, False))
     return found, met
 
 
@@ -134,14 +134,13 @@ def _stored_from(run: TrafficRun, launch: Launch, block: int, address: int) -> t
     return (stores[0][0], [at for thread, at in stores if thread == stores[0][0]]) if stores else (0, [])
 
 
-def _of_thread(
-    run: TrafficRun, launch: Launch, block: int, touches: list[Touch], thread: int, reads: bool
-) -> WarpAccesses:
+def _of_thread(run: TrafficRun, launch: Launch, block: int, kept: Accesses, thread: int, reads: bool) -> WarpAccesses:
     """The accesses of the warp of a thread."""
-    own = [touch for touch in map(lambda t: _of_warp(t, thread // WARP), touches) if len(touch.at)]
+    own = [touch for touch in map(lambda t: _of_warp(t, thread // WARP), kept.touches) if len(touch.at)]
     found = tuple(_access(run, launch, touch) for touch in own[:MOST])
     where = launch.kernel.name, coordinates(block, launch.grid)
-    return WarpAccesses(*where, thread // WARP, thread % WARP, reads, len(own), found)
+    shuffles = sum(bool((threads // WARP == thread // WARP).any()) for threads in kept.shuffles)
+    return WarpAccesses(*where, thread // WARP, thread % WARP, reads, len(own), found, shuffles)
 
 
 def _thread(touches: list[Touch], address: int, reads: bool) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_ops.counters import CATALOGUE, COUNTERS, Counter
+from gpu_ops.counters import CATALOGUE, COUNTERS, UNKNOWN, Counter, add_up
 from gpu_ops.errors import ParamError
 from gpu_ops.explaining.page import printable
 from gpu_ops.explaining.prediction.model import LIMITS, Limit
@@ -21,7 +21,7 @@ from gpu_ops.explaining.result_tables import duration
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.spills import spilled_bytes
 from gpu_ops.explaining.varied.axes import Axis
-from gpu_ops.explaining.xray import KernelXRay, XRay, add_up
+from gpu_ops.explaining.xray import KernelXRay, XRay
 from gpu_ops.html import png
 from gpu_ops.io import replacing
 
@@ -120,7 +120,7 @@ class _Content:
             both = {n: (file.lines.get(n, {}), file.calls.get(n, {})) for n in sorted({*file.lines, *file.calls})}
             text = [printable(line) for line in file.text.expandtabs(4).splitlines()]
             source = [printable(self._named(file.file)), text]
-            lines.append([self.files.place(source), [[n, self.rows.place(_row(add_up(b)))] for n, b in both.items()]])
+            lines.append([self.files.place(source), [[n, self.rows.place(_line(add_up(b)))] for n, b in both.items()]])
         held = kernel.occupancy
         return {
             "name": self.text(kernel.name),
@@ -166,6 +166,11 @@ def _row(counts: Mapping[str, int]) -> list[list[Any]]:
     """[place of the counter, count] of each counter that is not 0, or [place, value, text] of a ratio."""
     values = ((place, counter, counter.value(counts)) for place, counter in enumerate(SHOWN))
     return [[p, value] if c.hint == "count" else [p, value, f"{value:.3g}"] for p, c, value in values if value]
+
+
+def _line(counts: Mapping[str, int]) -> list[list[Any]]:
+    """The same for a source line, where some counts are unknown."""
+    return [[p, 0, UNKNOWN] if SHOWN[p].is_unknown(counts) else [p, *one] for p, *one in _row(counts)]
 
 
 def _ideal(counts: Mapping[str, int]) -> list[list[Any]]:

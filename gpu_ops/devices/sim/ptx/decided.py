@@ -1,5 +1,5 @@
 """What a kernel does by the values that it loads: addresses and branches that depend on data, and accesses that depend
-on which thread comes first."""
+on which thread comes first, or may do so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from gpu_ops.devices.sim.ptx.flow import Block, reachable, registers_of, results
 from gpu_ops.devices.sim.ptx.loops import between, meetings, waiting_lines
 from gpu_ops.devices.sim.ptx.program import Instruction, Mem, Operand
-from gpu_ops.devices.sim.ptx.reach import ANY, of_address, origins_of
+from gpu_ops.devices.sim.ptx.reach import ANY, Reach, of_address, origins_of
 from gpu_ops.progress import advance
 
 SHARED = ("shared float", "shared word")
@@ -26,6 +26,16 @@ class Decided(NamedTuple):
 
     addresses: frozenset[str]
     branches: frozenset[str]
+
+
+class Raced(NamedTuple):
+    """The lines of the PTX that load global memory which the kernel also writes, those that write it, and those with
+    `accesses` that follow from what the former load: those depend on which block comes first where one block loads what
+    another writes."""
+
+    loads: frozenset[int]
+    writes: frozenset[int]
+    accesses: frozenset[int]
 
 
 def decided(blocks: Sequence[Block]) -> Decided:
@@ -125,6 +135,34 @@ def unsettled(blocks: list[Block]) -> frozenset[int]:
     if known.isdisjoint(used | {block.chooser.name for block in blocks if block.chooser is not None}):
         return frozenset()
     handed = {r for line in lines if line.op[0] == "atom" and {"add", "inc"} & set(line.op) for r in _targets(line)}
+    return _following(blocks, known, handed)
+
+
+def raced(blocks: list[Block], reach: Reach) -> Raced | None:
+    """What may depend on which block comes first, of a kernel with this reach; None if nothing does."""
+    if not _alike(reach.reads, reach.writes):
+        return None
+    origins = origins_of([line for block in blocks for line in block.lines])
+    lines = [line for block in blocks for line in block.lines if "global" in line.op and line.op[0] in ACCESSES]
+    names = [(line, frozenset().union(*(of_address(a, origins) for a in _address(line)))) for line in lines]
+    loads = [(line, of) for line, of in names if line.op[0] in ("ld", "ldu") and "nc" not in line.op]
+    writes = [(line, of) for line, of in names if line.op[0] in ("st", "red", "atom")]
+    read, written = (frozenset[str]().union(*(of for _, of in each)) for each in (loads, writes))
+    sources = [line for line, of in loads if _alike(of, written)]
+    accesses = _following(blocks, {r for line in sources for r in _targets(line)}, set()) if sources else None
+    rivals = frozenset(line.row for line, of in writes if _alike(of, read))
+    return Raced(frozenset(line.row for line in sources), rivals, accesses) if accesses else None
+
+
+def _alike(names: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether an address that derives from `names` may be one that derives from the others."""
+    return bool(names and others and (ANY in names | others or names & others))
+
+
+def _following(blocks: list[Block], known: set[str], handed: set[str]) -> frozenset[int]:
+    """The lines with accesses whose number or addresses follow from the values of `known` registers, but not from a
+    test for one of the numbers that are `handed` out."""
+    lines = [line for block in blocks for line in block.lines]
     origins, meets = origins_of(lines), meetings(blocks)
     flows = [(block, line, *_flow(line, origins)) for block in blocks for line in block.lines]
     inside, before = set[int](), (0, 0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -26,15 +27,14 @@ class MatrixOperations:
         def _space(self, line: Instruction) -> str: ...
         def _memory(self, line: Instruction, memory: Operand, space: str) -> tuple[str, int]: ...
 
-    def _fragment(self, line: Instruction, part: str, type: str, operand: Operand, order: str) -> Fragment:
+    def _fragment(self, line: Instruction, part: str, type: str, operand: Operand) -> Fragment:
         shape = next((found for p in line.op if (found := _SHAPE.fullmatch(p))), None)
         if shape is None or type not in BITS or not isinstance(operand, Vec):
             raise refused(line)
         m, n, k = (int(extent) for extent in shape.groups())
-        fragment = Fragment(cast(Part, part), type, (m, n, k), len(operand.items), order, line.op[0] == "wmma")
-        held = 32 * fragment.registers * fragment.each  # wmma's elements may be in two lanes each
-        rows, columns = fragment.size
-        if held % (rows * columns) or (held != rows * columns and not fragment.opaque):
+        fragment = Fragment(cast(Part, part), type, (m, n, k), len(operand.items))
+        held, needed = 32 * fragment.registers * fragment.each, math.prod(fragment.size)
+        if held % needed or (held != needed and line.op[0] != "wmma"):  # wmma may hold elements several times
             raise refused(line)
         return fragment
 
@@ -53,12 +53,11 @@ class MatrixOperations:
         layout = next((p for p in line.op if p in ("row", "col")), "")
         if len(line.args) != 3 or not layout:
             raise refused(line)
-        fragment = self._fragment(line, part, line.op[-1], registers, "row" if part == "c" else layout)
+        fragment = self._fragment(line, part, line.op[-1], registers)
         assert isinstance(registers, Vec)
         space = self._space(line)
         base, offset = self._memory(line, memory, space)
-        whole = fragment.along == layout  # the elements of a pair are neighbours in memory
-        nbytes = BITS[fragment.type] // 8 * (fragment.pair if whole else 1)
+        nbytes = BITS[fragment.type] // 8 * fragment.together(layout)
         site = self.site(line, space, offset, "reads" if load else "writes", nbytes)
         start = f"L, {site}, {space!r}, {self.named(fragment)}, {layout!r}, {base}, {self.value(line.args[2], 'i4')}"
         code = self._code(fragment)
@@ -82,11 +81,7 @@ class MatrixOperations:
             raise refused(line)
         operands = dict(zip("dabc", line.args, strict=True))
         shown = dict(zip("dabc", types, strict=True))
-        order = {"a": orders[0], "b": orders[1]}
-        made = {
-            name: self._fragment(line, {"d": "c"}.get(name, name), shown[name], operands[name], order.get(name, "row"))
-            for name in "dabc"
-        }
+        made = {n: self._fragment(line, {"d": "c"}.get(n, n), shown[n], operands[n]) for n in "dabc"}
         if made["a"].shape == (8, 8, 4) and made["a"].type == "f16":
             raise refused(line)
         lists = []

@@ -34,8 +34,9 @@ NO_RESULT |= {"cp", "nanosleep", "discard", "applypriority", "brkpt", "pmevent",
 
 @dataclass
 class Block:
-    """Instructions that run one after the other. `end` says how the block ends; `targets` are the numbers of the
-    successor blocks: for "branch" the target if `chooser` is true, then the other; for "choose" one for each value.
+    """Instructions that run one after the other. `end` says how the block ends, by the jump in line `row` of the PTX if
+    there is one; `targets` are the numbers of the successor blocks: for "branch" the target if `chooser` is true, then
+    the other; for "choose" one for each value.
 
     `syncs_warp`: the block begins with an instruction at which lanes of a warp wait for one another. `publishes`: it
     consists of one that other blocks of the grid may wait for.
@@ -48,6 +49,7 @@ class Block:
     chooser: Reg | None = None
     negated: bool = False
     place: Place = Place("", 0)
+    row: int = 0
     syncs_warp: bool = False
     publishes: bool = False
     uses: frozenset[str] = frozenset()
@@ -91,7 +93,7 @@ def _cut(
         block = blocks[-1]
         block.end = end
         if line is not None:
-            block.place = line.place
+            block.place, block.row = line.place, line.row
         waiting.append((block, targets))
         blocks.append(Block(block.number + 1))
 

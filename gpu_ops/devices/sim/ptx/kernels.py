@@ -13,7 +13,7 @@ from functools import partial
 from gpu_ops.devices.compiler import Compiled, Entry
 from gpu_ops.devices.kernel_source import base_name, code_of, header_files, included_headers, read_source
 from gpu_ops.devices.sim.block_run.statements import StatementEmitter, cut_at_lines
-from gpu_ops.devices.sim.ptx.decided import unsettled
+from gpu_ops.devices.sim.ptx.decided import Raced, raced, unsettled
 from gpu_ops.devices.sim.ptx.emit import Code, Emitter
 from gpu_ops.devices.sim.ptx.flow import Block, blocks_of
 from gpu_ops.devices.sim.ptx.inline import Flat, flatten, function_addresses
@@ -34,8 +34,8 @@ class LoadedKernel:
     """A kernel that can run. `shared` are (name, first, last + 1) in a block's shared memory, where the dynamic part
     begins at `dynamic_from`; `unit` is the smallest shared access in bytes, `global_unit` the smallest other one;
     `reach` says what memory the kernel may access; the accesses of the PTX's lines in `unsettled` depend on which
-    thread comes first; `seconds` is the time of loading. Parameters have `symbols` in the PTX, and `param_names` in the
-    source."""
+    thread comes first, those of `raced` may; `seconds` is the time of loading. Parameters have `symbols` in the PTX,
+    and `param_names` in the source."""
 
     entry: Entry
     program: Program
@@ -51,6 +51,7 @@ class LoadedKernel:
     global_unit: int
     reach: Reach
     unsettled: frozenset[int]
+    raced: Raced | None
     seconds: float
 
 
@@ -98,7 +99,9 @@ def _load(compiled: Compiled, name: str, edits: Mapping[str, str] | None, by_lin
     reads, read_only, writes = (_renamed(those, symbols, names) for those in found[:3])
     reach = Reach(reads, read_only, writes, found.in_order)
     layout = (offsets, names, symbols, param_bytes, shared, static_bytes, unit, local_bytes, others)
-    return LoadedKernel(entry, program, code, *layout, reach, unsettled(blocks), seconds)
+    waits = code.depends or code.cluster is not None  # blocks may wait for one another
+    races = None if waits else raced(blocks, found)
+    return LoadedKernel(entry, program, code, *layout, reach, unsettled(blocks), races, seconds)
 
 
 def _encloses(edits: Mapping[str, str] | None, branch: Place, barrier: Place) -> bool:

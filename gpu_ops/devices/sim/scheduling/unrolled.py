@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from gpu_ops.devices.sass.parted import Parted
 from gpu_ops.devices.sass.unrolled import PARTS, UnrolledLoop
 from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.lanes import Array
@@ -14,21 +15,28 @@ from gpu_ops.devices.sim.ptx.emit import Code
 from gpu_ops.devices.sim.ptx.program import Reg
 from gpu_ops.devices.sim.scheduling.groups import Group
 from gpu_ops.devices.sim.scheduling.meter import Meter
-from gpu_ops.devices.sim.scheduling.schedule import Scheduler
+from gpu_ops.devices.sim.scheduling.parted import PartedScheduler
 
 
-class UnrolledScheduler(Scheduler):
+class UnrolledScheduler(PartedScheduler):
     """Lanes that may run several passes of an unrolled loop do so first, while the others wait."""
 
     def __init__(
-        self, code: Code, batch: Batch, meter: Meter, descending: bool, loops: Mapping[int, UnrolledLoop]
+        self,
+        code: Code,
+        batch: Batch,
+        meter: Meter,
+        descending: bool,
+        parted: Parted,
+        loops: Mapping[int, UnrolledLoop],
     ) -> None:
-        super().__init__(code, batch, meter, descending)
+        again = {(number, number) for number in loops}
+        super().__init__(code, batch, meter, descending, Parted(parted.ways - again, parted.within - again))
         self.loops = loops
         self.held: dict[int, Group] = {}
 
     def _waiting_places(self) -> tuple[dict[int, Group], ...]:
-        return self.ready, self.parked, self.held
+        return *super()._waiting_places(), self.held
 
     def _step(self, number: int) -> None:
         loop = self.loops.get(number)

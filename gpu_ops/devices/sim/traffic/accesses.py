@@ -1,4 +1,4 @@
-"""All accesses to global and shared memory of the blocks that run, in the order of execution."""
+"""All accesses to global and shared memory of the blocks that run, in the order of execution, and their shuffles."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ from gpu_ops.plan import Launch
 
 
 class Accesses:
-    """Keeps the accesses of the last launch; `at` of a touch are threads where a single block runs."""
+    """Keeps the accesses of the last launch; `at` of a touch are threads where a single block runs. `shuffles` has the
+    threads of each shuffle."""
 
     wants_values = False
 
     def __init__(self) -> None:
         self.touches: list[Touch] = []
+        self.shuffles: list[Array] = []
 
     def observe(self, launch: Launch, code: Code, table: Table) -> Accesses:
         """The accesses of a launch that begins."""
-        self.touches = []
+        self.touches, self.shuffles = [], []
         return self
 
     def accessed(self, space: str, lanes: Lanes, site: Site, address: Array) -> None:
@@ -46,7 +48,8 @@ class Accesses:
         """The accesses are enough."""
 
     def shuffled(self, source: Array, lanes: Lanes) -> None:
-        """Registers do not matter."""
+        """Keep who exchanges values."""
+        self.shuffles.append(lanes.flat)
 
     def ran(self, block: BlockCode, lanes: Lanes) -> None:
         """The accesses are enough."""

@@ -1,11 +1,12 @@
 """Matrices that the lanes of a warp hold together in registers: where each element is, and their product.
 
 The layouts of mma and ldmatrix are those of the PTX manual. That of wmma is not published, and kernels must not depend
-on it: here it is the one with which the machine code of sm_90 accesses memory, four lanes for each row of eight.
+on it: here it is that of mma for tiles of 16 x 8 and 8 x 8, as the machine code of sm_90 loads and stores them.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -21,15 +22,12 @@ BITS = {"f16": 16, "bf16": 16, "tf32": 32, "s8": 8, "u8": 8, "f32": 32, "s32": 3
 
 @dataclass(frozen=True)
 class Fragment:
-    """A part of a product of (m, k) and (k, n) in `registers` of each lane. `order` is that of its elements in memory,
-    "row" or "col"; `opaque`: wmma's layout."""
+    """A part of a product of (m, k) and (k, n) in `registers` of each lane."""
 
     part: Part
     type: str
     shape: tuple[int, int, int]
     registers: int
-    order: str
-    opaque: bool
 
     @property
     def size(self) -> tuple[int, int]:
@@ -42,44 +40,36 @@ class Fragment:
         return max(1, 32 // BITS[self.type])
 
     @property
-    def along(self) -> str:
-        """Whether a lane has neighbours of a row or of a column, in wmma's layout; only those of 16 bits are turned."""
-        return self.order if BITS[self.type] == 16 else "col" if self.part == "b" else "row"
+    def different(self) -> int:
+        """The registers that hold all elements; those of wmma after them hold the same again."""
+        return math.prod(self.size) // (WARP * self.each)
 
-    @property
-    def pair(self) -> int:
-        """Elements of a lane that are neighbours, in wmma's layout."""
-        return max(self.each, 2) if self.part == "c" else self.each
-
-    @property
-    def distinct(self) -> int:
-        """Elements of a lane that are not held twice."""
-        return min(self.registers * self.each, self.size[0] * self.size[1] // WARP)
+    def together(self, layout: str) -> int:
+        """Elements of a lane that are neighbours in memory with this layout, "row" or "col", and in registers."""
+        if layout != ("col" if self.part == "b" else "row"):
+            return 1
+        return 2 if self.part == "c" else self.each
 
 
 @lru_cache(256)
 def places(fragment: Fragment) -> tuple[Array, Array]:
-    """The row and the column (32, n) of the n elements of each lane; several lanes may hold one element."""
+    """The row and the column (32, n) of the n elements of each lane; several registers may hold one element."""
     lane, at = np.arange(WARP)[:, None], np.arange(fragment.registers * fragment.each)[None, :]
     rows, columns = fragment.size
-    if fragment.opaque:
-        pair, unit = fragment.pair, at // fragment.pair
-        lines, length = (rows, columns) if fragment.along == "row" else (columns, rows)
-        parts = length // (4 * pair)
-        far = lane // 4 + 8 * (unit // parts) % lines
-        near = lane % 4 * pair + at % pair + 4 * pair * (unit % parts)
-        return (far, near) if fragment.along == "row" else (near, far)
-    register, element = at // fragment.each, at % fragment.each
+    register, element = at // fragment.each % fragment.different, at % fragment.each
     group, place = lane // 4, lane % 4
+    tall = 1 if fragment.part == "b" or rows % 16 else 2  # a tile has 8 columns, or 8 times as many rows
     if fragment.part == "c":
-        if fragment.each == 2:
-            return group + 8 * register, 2 * place + element
-        return group + 8 * (register // 2), 2 * place + register % 2
-    inner = place * fragment.each + element
-    if fragment.part == "a":
-        deep = register // 2 if rows == 16 else register
-        return group + (8 * (register % 2) if rows == 16 else 0), inner + 4 * fragment.each * deep
-    return inner + 4 * fragment.each * register, group + 0 * register
+        pair = max(1, 2 // fragment.each)  # registers of the two neighbours that a lane has in a row
+        tile, register = register // (tall * pair), register % (tall * pair)
+        across = columns // 8
+        column = 2 * place + (element if pair == 1 else register % pair) + 8 * (tile % across)
+        return group + 8 * (register // pair) + 8 * tall * (tile // across), column
+    deep = (rows if fragment.part == "b" else columns) // (4 * fragment.each)  # registers along the sum
+    tile, register = register // (tall * deep), register % (tall * deep)
+    outer = group + 8 * (register % tall) + 8 * tall * tile
+    inner = place * fragment.each + element + 4 * fragment.each * (register // tall)
+    return (inner, outer) if fragment.part == "b" else (outer, inner)
 
 
 def numbers(fragment: Fragment, registers: list[Array]) -> Array:

@@ -42,13 +42,13 @@ class TensorOperations:
         """The registers of a matrix in memory, with `stride` elements from row to row (or column to column)."""
         self._whole_warps(lanes, site)
         load = getattr(self, f"load_{space}")
-        kind, held, count = self._pieces(fragment, site)
-        at = self._addresses(lanes, fragment, layout, base, stride, site)
-        found = [value for address in at for value in load(lanes, site, address, kind, count)]
-        wide = [np.broadcast_to(value, lanes.shape) for value in found]
-        registers = [np.ascontiguousarray(np.stack(wide[n : n + held], axis=-1)) for n in range(0, len(wide), held)]
-        values = [r.view("f8" if fragment.type == "f64" else "i4")[..., 0] for r in registers]
-        return [values[n % len(values)] for n in range(fragment.registers)]
+        kind, count = self._units(fragment, site)
+        loaded = (load(lanes, site, at, kind, count) for at in self._addresses(lanes, fragment, layout, base, stride))
+        units = [np.broadcast_to(unit, lanes.shape) for found in loaded for unit in found]
+        held = len(units) // fragment.different
+        registers = [np.ascontiguousarray(np.stack(units[n : n + held], axis=-1)) for n in range(0, len(units), held)]
+        found = [r.view("f8" if fragment.type == "f64" else "i4")[..., 0] for r in registers]
+        return [found[n % fragment.different] for n in range(fragment.registers)]
 
     def store_matrix(
         self,
@@ -64,15 +64,11 @@ class TensorOperations:
         """Store the registers of a matrix."""
         self._whole_warps(lanes, site)
         store = getattr(self, f"store_{space}")
-        kind, held, count = self._pieces(fragment, site)
-        at = self._addresses(lanes, fragment, layout, base, stride, site)
-        values = [
-            np.ascontiguousarray(np.broadcast_to(r, lanes.shape))[..., None].view(kind)[..., n]
-            for r in registers
-            for n in range(held)
-        ]
-        for number, address in enumerate(at):
-            store(lanes, site, address, kind, values[number * count : (number + 1) * count])
+        kind, count = self._units(fragment, site)
+        wide = [np.ascontiguousarray(np.broadcast_to(register, lanes.shape))[..., None] for register in registers]
+        units = [np.ascontiguousarray(unit) for r in wide for unit in np.moveaxis(r.view(kind), -1, 0)]
+        for number, at in enumerate(self._addresses(lanes, fragment, layout, base, stride)):
+            store(lanes, site, at, kind, units[number * count : (number + 1) * count])
 
     def load_rows(self, lanes: Lanes, site: Site, address: Array, count: int, turned: bool) -> list[Array]:
         """ldmatrix: registers of `count` matrices of 8 x 8 elements of 16 bits, whose rows begin at the addresses of
@@ -115,23 +111,20 @@ class TensorOperations:
         return lanes if count == 4 else lanes.subset(self._has_row(lanes, count))
 
     @staticmethod
-    def _pieces(fragment: Fragment, site: Site) -> tuple[Any, int, int]:
-        """The type of the values that an access moves, how many of them a register has, and an access."""
-        register = 8 if fragment.type == "f64" else 4
-        nbytes = min(site.nbytes, register)
-        return np.dtype(f"u{nbytes}").type, register // nbytes, site.nbytes // nbytes
+    def _units(fragment: Fragment, site: Site) -> tuple[Any, int]:
+        """The type of the units in which one access moves elements, no larger than a register, and their number."""
+        nbytes = min(site.nbytes, fragment.each * BITS[fragment.type] // 8)
+        return np.dtype(f"u{nbytes}").type, site.nbytes // nbytes
 
     @staticmethod
-    def _addresses(
-        lanes: Lanes, fragment: Fragment, layout: str, base: Array, stride: Array, site: Site
-    ) -> list[Array]:
-        """The address of each access, in the lanes' frame."""
+    def _addresses(lanes: Lanes, fragment: Fragment, layout: str, base: Array, stride: Array) -> list[Array]:
+        """The address of each access to the different registers, in the lanes' frame."""
         rows, columns = places(fragment)
         lane, nbytes = lanes.special("%laneid"), BITS[fragment.type] // 8
         outer, inner = (rows, columns) if layout == "row" else (columns, rows)
         step = stride.astype(base.dtype)
         found = []
-        for at in range(0, fragment.distinct, site.nbytes // nbytes):
+        for at in range(0, fragment.different * fragment.each, fragment.together(layout)):
             far, near = (a[:, at][lane].astype(base.dtype) for a in (outer, inner))
             found.append(base + (far * step + near) * base.dtype.type(nbytes))
         return found
