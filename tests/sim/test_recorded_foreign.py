@@ -11,7 +11,7 @@ from gpu_ops.devices.sass import disassembler
 from gpu_ops.errors import DeviceError
 from tests.sim.recorded_foreign import compared, recorded
 
-EVERY = 15
+EVERY = 40
 """Of the launches every so many is simulated."""
 WIDE = {"sgemm_vectorized"}
 TURNS = {"sum_by_cas", "kmeans_update", "bfs_level"}
