@@ -14,6 +14,7 @@ DEBUG = "\t.section\t"
 """What begins the debug sections, which are not part of the program."""
 _TOKEN = re.compile(
     r'^[ \t]*\.(?:loc|file|version|target|address_size|pragma)\b[^\n]*|"[^"]*"'
+    r"|\.(?:reg|param|local|shared|const|global)(?=\.)"  # .reg.b16 is .reg .b16
     r"|[A-Za-z_$%.][\w$.:]*|-?0[fFdD][0-9A-Fa-f]+|-?0[xX][0-9A-Fa-f]+U?|-?\d+U?|[^\s\w]",
     re.M,
 )
