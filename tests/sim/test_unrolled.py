@@ -47,6 +47,12 @@ def test_seven_copies_of_a_counted_loop_are_an_unrolled_one(count: str, test: st
     assert loops([LOAD, count, test], UNROLLED) == {0: found}
 
 
+@pytest.mark.parametrize("name", ["LDG.E", "LD.E", "LDS.64", "ST.E"])
+def test_accesses_of_any_memory_are_copied(name: str) -> None:
+    sass = [(row, text.replace("LDS", name)) for row, text in UNROLLED]
+    assert loops([LOAD, DOWN, "setp.ne.s32 %p1, %r1, 0"], sass) == {0: UnrolledLoop("%r1", Imm(0, "int"), -2, "i4")}
+
+
 def test_a_copy_for_lanes_that_have_reached_the_bound_may_be_before_the_loop() -> None:
     sass = [(1, "@P0 LDS R1, [R2]"), (0, "NOP"), *UNROLLED]
     found = {0: UnrolledLoop("%r1", Imm(0, "int"), -2, "i4")}

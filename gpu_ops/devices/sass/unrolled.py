@@ -16,7 +16,7 @@ from gpu_ops.devices.sim.ptx.program import Imm, Instruction, Operand, Reg
 PARTS = ((3, 4), (1, 2))
 """The passes of which more must be left, and the passes that run then."""
 _COPIES, _IN_TURN = 7, 4
-_ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(?:LDG|STG|LDS|STS)\b")
+_ACCESS = re.compile(r"^(?:@!?U?P\d+ )?(?:LD|ST)[GS]?\b")
 _JUMP = re.compile(r"\bBRA\b.* `\(([^)]+)\)")
 _TYPES = {"s32": "i4", "u32": "u4", "s64": "i8", "u64": "u8"}
 
