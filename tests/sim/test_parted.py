@@ -14,17 +14,18 @@ from gpu_ops.devices.sim.ptx.program import Instruction, Place, Reg
 from gpu_ops.plan import Launch, Plan
 
 CONTROL = Control(1, False, (), -1, -1)
-TEST, LOAD, BACK, AFTER, FOUND = 1, 2, 3, 4, 5
-"""Lines of the PTX: a loop leaves for FOUND by TEST, and for AFTER once BACK no longer jumps."""
+TEST, LOAD, BACK, AFTER, FOUND, ENTER = 1, 2, 3, 4, 5, 6
+"""Lines of the PTX: a loop leaves for FOUND by TEST, and for AFTER once BACK no longer jumps; ENTER may jump there."""
 
 
 def blocks() -> list[Block]:
     def line(op: str, row: int) -> Instruction:
         return Instruction((op, "global"), (), Place("", 0), row=row)
 
-    test = Block(0, [line("ld", LOAD)], "branch", (3, 1), Reg("%p1"), row=TEST)
-    back = Block(1, [], "branch", (0, 2), Reg("%p2"), row=BACK)
-    return [test, back, Block(2, [line("st", AFTER)], "exit"), Block(3, [line("st", FOUND)], "exit")]
+    enter = Block(0, [], "branch", (3, 1), Reg("%p3"), row=ENTER)
+    test = Block(1, [line("ld", LOAD)], "branch", (4, 2), Reg("%p1"), row=TEST)
+    back = Block(2, [], "branch", (1, 3), Reg("%p2"), row=BACK)
+    return [enter, test, back, Block(3, [line("st", AFTER)], "exit"), Block(4, [line("st", FOUND)], "exit")]
 
 
 def sass(*lines: tuple[int, str]) -> list[SassLine]:
@@ -41,13 +42,21 @@ STORE, OTHER = "STG.E desc[UR4][R2.64], R0", (FOUND, ".L_3: STG.E desc[UR4][R2.6
 @pytest.mark.parametrize(
     ("code", "ways"),
     [
-        ([OPEN, *LOOP, WAIT, (AFTER, f".L_2: {STORE}"), ENDS, OTHER, ENDS], {(0, 3)}),
+        ([OPEN, *LOOP, WAIT, (AFTER, f".L_2: {STORE}"), ENDS, OTHER, ENDS], {(1, 4)}),
+        ([(ENTER, "@P2 BRA `(.L_2)"), OPEN, *LOOP, WAIT, (AFTER, f".L_2: {STORE}"), ENDS, OTHER], {(0, 3), (1, 4)}),
         ([OPEN, *LOOP, WAIT, (0, ".L_2: BAR.SYNC 0x0"), (AFTER, STORE), ENDS, OTHER, (0, "BRA `(.L_1)")], set()),
         ([OPEN, *LOOP, WAIT, (AFTER, f".L_2: {STORE}"), ENDS, (0, ".L_3: WARPSYNC 0xffffffff"), (FOUND, STORE)], set()),
         ([OPEN, LOOP[0], (TEST, "@UP0 BRA `(.L_3)"), LOOP[2], WAIT, (AFTER, f".L_2: {STORE}"), ENDS, OTHER], set()),
         ([OPEN, *LOOP, WAIT, (AFTER, f".L_2: {STORE}"), (FOUND, "@P0 STG.E desc[UR4][R2.64], R5"), ENDS], set()),
     ],
-    ids=["a return in a loop", "they wait later", "the warp meets", "all lanes of a warp jump", "no jump"],
+    ids=[
+        "a return in a loop",
+        "a jump before it",
+        "they wait later",
+        "the warp meets",
+        "all lanes of a warp jump",
+        "no jump",
+    ],
 )
 def test_lanes_stay_apart_on_ways_without_a_meeting(code: list[tuple[int, str]], ways: set[tuple[int, int]]) -> None:
     assert parted_lanes(blocks(), sass(*code)).ways == ways
