@@ -92,6 +92,8 @@ class _Code:
     def __init__(self, sass: Sequence[SassLine]) -> None:
         self.parts, labels, self.accesses, self.lines = _read(sass)
         self.regions = _regions(self.parts, labels)
+        self.edges = [part.follow for part in self.parts]
+        self.meetings = {number for number, part in enumerate(self.parts) if part.meets}
         self.ahead = cache(self._ahead)
         self.stops = cache(self._stops)
 
@@ -122,8 +124,7 @@ class _Code:
 
     def _ahead(self, start: int, stops: frozenset[int]) -> frozenset[int]:
         advance(0, 1)
-        meetings = {number for number, part in enumerate(self.parts) if part.meets}
-        return frozenset(_reached([part.follow for part in self.parts], start, stops | meetings))
+        return frozenset(_reached(self.edges, start, stops | self.meetings))
 
 
 def _read(sass: Sequence[SassLine]) -> tuple[list[_Part], dict[str, int], Places, Places]:
