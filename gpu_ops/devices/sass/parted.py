@@ -52,7 +52,8 @@ class _Part:
 
 def parted_lanes(blocks: Sequence[Block], sass: Sequence[SassLine]) -> Parted:
     """What the machine code says of lanes that part. They stay apart on a way without a meeting to a block that the
-    lanes of one jump reach in several ways without one."""
+    lanes of one jump reach in several ways without one, if they wait for no others later either: recorded counts show
+    that where a BSYNC is still ahead lanes may meet earlier."""
     code = _Code(sass)
     rows = [{row for row in (block.row, *(line.row for line in block.lines)) if row} for block in blocks]
     jumps = [code.jumps(block) for block in blocks]
@@ -73,9 +74,13 @@ def parted_lanes(blocks: Sequence[Block], sass: Sequence[SassLine]) -> Parted:
                 arms.add(target)
             if not jumps[number] and (number in arms or not source or not there or there & set(source)):
                 within.add((number, target))
-            elif code.is_open(source, there, bool(jumps[number])) and any(
-                sum(bool(there & way) for way in one) > 1 and (n in source or any(way & set(source) for way in one))
-                for n, one in splits
+            elif (
+                not any(map(code.stops, there))
+                and code.is_open(source, there, bool(jumps[number]))
+                and any(
+                    sum(bool(there & way) for way in one) > 1 and (n in source or any(way & set(source) for way in one))
+                    for n, one in splits
+                )
             ):
                 (together.add(number) if predicated else ways.add((number, target)))
     return Parted(frozenset(ways), frozenset(within), frozenset(together))
@@ -87,6 +92,8 @@ class _Code:
     def __init__(self, sass: Sequence[SassLine]) -> None:
         self.parts, labels, self.accesses, self.lines = _read(sass)
         self.regions = _regions(self.parts, labels)
+        self.edges = [part.follow for part in self.parts]
+        self.meetings = {number for number, part in enumerate(self.parts) if part.meets}
         self.ahead = cache(self._ahead)
         self.stops = cache(self._stops)
 
@@ -117,8 +124,7 @@ class _Code:
 
     def _ahead(self, start: int, stops: frozenset[int]) -> frozenset[int]:
         advance(0, 1)
-        meetings = {number for number, part in enumerate(self.parts) if part.meets}
-        return frozenset(_reached(self.parts, start, stops | meetings))
+        return frozenset(_reached(self.edges, start, stops | self.meetings))
 
 
 def _read(sass: Sequence[SassLine]) -> tuple[list[_Part], dict[str, int], Places, Places]:
@@ -158,22 +164,29 @@ def _read(sass: Sequence[SassLine]) -> tuple[list[_Part], dict[str, int], Places
 
 
 def _regions(parts: Sequence[_Part], labels: Mapping[str, int]) -> dict[int, set[int]]:
-    """By the number of the part that ends with a BSYNC, the parts between its BSSYs and it."""
+    """By the number of the part that ends with a BSYNC, the parts on the ways from its BSSYs to it."""
     opened = defaultdict[tuple[str, int], list[int]](list)
+    before: list[list[int]] = [[] for _ in parts]
     for number, part in enumerate(parts):
         for barrier, label in part.opens:
             opened[barrier, labels.get(label, -1)].append(number)
-    waits = [number for number, part in enumerate(parts) if part.waits]
-    return {n: set().union(*(_reached(parts, o, {n}) for o in opened[parts[n].waits, n + 1])) for n in waits}
+        for target in part.follow:
+            before[target].append(number)
+    follow = [part.follow for part in parts]
+    regions = {}
+    for wait in (number for number, part in enumerate(parts) if part.waits):
+        inside = set().union(*(_reached(follow, begin, {wait}) for begin in opened[parts[wait].waits, wait + 1]))
+        regions[wait] = inside & _reached(before, wait, ())
+    return regions
 
 
-def _reached(parts: Sequence[_Part], start: int, stops: Collection[int]) -> set[int]:
-    """The parts that lanes reach from the beginning of one without going on from the ends of `stops`."""
+def _reached(edges: Sequence[Sequence[int]], start: int, stops: Collection[int]) -> set[int]:
+    """What edges lead to from a part, and it, without going on from those in `stops`."""
     found, waiting = set[int](), [start]
     while waiting:
         number = waiting.pop()
         if number not in found:
             found.add(number)
             if number not in stops:
-                waiting += parts[number].follow
+                waiting += edges[number]
     return found
