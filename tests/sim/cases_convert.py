@@ -167,10 +167,12 @@ def _halves() -> Any:
 def _half_pairs() -> Any:
     rng = np.random.default_rng(31)
     a, b, c = ((rng.standard_normal(2 * N) * 10.0 ** rng.integers(-5, 3, 2 * N)).astype(np.float16) for _ in range(3))
+    c[::5] = a[::5]
     with np.errstate(all="ignore"):
         once = rounded(lambda x, y, z: x * y + z, fused, np.float16, "rn", a, b, c)
-        columns = [v.view(np.uint32) for v in (a + b, a * b, once, a - c)]
-    args = (*(v.view(np.uint32) for v in (a, b, c)), np.zeros(4 * N, np.uint32), N)
+        columns = [v.view(np.uint32) for v in (a + b, a * b, once, a - c, (a < b).astype(np.float16))]
+    columns.append(((a == c) * np.uint16(0x3F80)).view(np.uint32))  # 1 as bfloat16; equal bits are equal numbers
+    args = (*(v.view(np.uint32) for v in (a, b, c)), np.zeros(6 * N, np.uint32), N)
     return case("convert.cu", "half_pairs", args), (SAME, SAME, SAME, np.stack(columns, 1).reshape(-1))
 
 

@@ -113,11 +113,13 @@ extern "C" __global__ void halves(const float* a, const float* b, unsigned short
 
 extern "C" __global__ void half_pairs(const unsigned* a, const unsigned* b, const unsigned* c, unsigned* out, int n) {
     START
-    unsigned* r = out + 4 * i;
+    unsigned* r = out + 6 * i;
     asm("add.f16x2 %0, %1, %2;" : "=r"(r[0]) : "r"(a[i]), "r"(b[i]));
     asm("mul.f16x2 %0, %1, %2;" : "=r"(r[1]) : "r"(a[i]), "r"(b[i]));
     asm("fma.rn.f16x2 %0, %1, %2, %3;" : "=r"(r[2]) : "r"(a[i]), "r"(b[i]), "r"(c[i]));
     asm("sub.f16x2 %0, %1, %2;" : "=r"(r[3]) : "r"(a[i]), "r"(c[i]));
+    asm("set.lt.f16x2.f16x2 %0, %1, %2;" : "=r"(r[4]) : "r"(a[i]), "r"(b[i]));
+    asm("{.reg.b32 t; set.eq.bf16x2.bf16x2 t, %1, %2; mov.b32 %0, t;}" : "=r"(r[5]) : "r"(a[i]), "r"(c[i]));
 }
 
 // Subnormal numbers count as zeros of their sign.

@@ -269,8 +269,12 @@ def _modified(base: Computation, line: Instruction) -> Computation:
 
 
 def _comparison(line: Instruction) -> Computation:
-    """setp.lt.s32 p, a, b · setp.lt.and.s32 p|q, a, b, c · set.lt.u32.s32 d, a, b"""
+    """setp.lt.s32 p, a, b · setp.lt.and.s32 p|q, a, b, c · set.lt.u32.s32 d, a, b · set.lt.f16x2.f16x2 d, a, b"""
     op = [p for p in line.op if p != "ftz"]
+    if op[0] == "set" and op[2:] in (["f16x2", "f16x2"], ["bf16x2", "bf16x2"]) and op[1] in COMPARE_FLOAT:
+        function, code = OF_NARROW[op[2]]
+        compared = COMPARE_FLOAT[op[1]].format("a", "b")
+        return Computation((code,), (code, code), f"A.{function}(lambda a, b: ({compared}).astype(A.f8), {{0}}, {{1}})")
     number = line.op[0] == "set"
     gives, type = (op[-2], op[-1]) if number else ("pred", op[-1])
     table = COMPARE_FLOAT if type.startswith(("f", "bf")) else COMPARE
