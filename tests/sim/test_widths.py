@@ -109,6 +109,13 @@ def test_a_store_that_is_moved_behind_a_branch_is_made_once(between: list[str], 
     }
 
 
+def test_an_instruction_may_have_the_line_of_a_neighbour() -> None:
+    ptx = [load(0), load(8), load(64, "%r2"), load(4, "%r3")]
+    sass = [(1, "LDS R1, [R2]"), (1, "LDS R4, [R2+0x8]"), (3, "LDS R5, [R3+0x40]"), (4, "LDS R6, [R4+0x4]")]
+    assert pieces(ptx, sass) == {}
+    assert pieces(ptx, [*sass[:1], (1, "LDS R4, [R2+0x10]"), *sass[2:]]) == {2: ()}
+
+
 def test_widths_of_copies_that_differ_are_left() -> None:
     assert pieces([load(0)], [(1, "LDS.128 R4, [R2]"), (1, "LDS R4, [R2]")]) == {}
 

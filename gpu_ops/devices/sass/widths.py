@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from statistics import median_high
 from typing import NamedTuple
 
 from gpu_ops.devices.sass.listing import SassLine
@@ -22,6 +23,8 @@ _BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
 _SWAP = re.compile(r"\bATOM[SG]?\.\S*\bCAST?\b")
 """Stores a value if memory still has the expected one."""
 _WORD = 4
+_PLACE = re.compile(r"\[[^\]]*?(?:\+(-?0x[0-9a-f]+))?\]")
+"""An address, and the offset in it."""
 _SINGLE = {"ld", "st", "fma", "add", "sub", "mul"}
 _ARITHMETIC = re.compile(r"^(?:@!?U?P\d+ )?[FD](?:ADD|MUL|FMA)\b")
 """The instructions that one of floats becomes, if it is of `_SINGLE`."""
@@ -49,10 +52,12 @@ def access_pieces(
     an instruction has no pieces: it is a part of a wider one, or nobody needs its value. A wider one may also load what
     the PTX loads after a branch, or not at all."""
     made: dict[int, list[tuple[tuple[str, str], int]]] = defaultdict(list)
+    places: dict[int, set[int]] = defaultdict(set)
     floats = Counter(line.ptx for line in sass if _ARITHMETIC.match(line.text))
     for line in sass:
         if match := _ACCESS.match(line.text):
             made[line.ptx].append((_KINDS[match[1]], width_of(match[2])))
+            places[line.ptx].update(int(at or "0", 16) for at in _PLACE.findall(line.text)[-1:])
     found: dict[int, Pieces] = {}
     for block in _blocks(body):
         accesses = list(filter(None, map(_access, block)))
@@ -60,7 +65,14 @@ def access_pieces(
         _share_out(accesses, widths)
         copies = [floats[line.row] for line in block if line.op[0] in _SINGLE]
         copies += [widths[a.row].count(a.nbytes) for a in accesses]
-        found |= {a.row: p for a in accesses if (p := _pieces(a, widths[a.row], max(copies))) is not None}
+        usual = median_high([n for n in copies if n] or [1])
+        found |= {a.row: p for a in accesses if (p := _pieces(a, widths[a.row], usual)) is not None}
+        for other in [a for a in accesses if len(widths[a.row]) > usual and a.row not in found]:
+            for a in accesses:  # an instruction may have the line of a neighbour
+                by = a.address.offset - other.address.offset
+                alike = (a.kind, a.nbytes, a.address.base) == (other.kind, other.nbytes, other.address.base)
+                if alike and found.get(a.row) == () and places[other.row] & {at + by for at in places[other.row]}:
+                    del found[a.row]
     for row in list(_moved(body, made, found)):
         del found[row]
     return found
