@@ -93,6 +93,9 @@ class _Code:
         self.parts, labels, self.accesses, self.lines = _read(sass)
         self.regions = _regions(self.parts, labels)
         self.edges = [part.follow for part in self.parts]
+        made = set().union(*self.accesses.values())
+        self.matters = _reached(_turned(self.edges), made, ())
+        """The parts from which lanes come to accesses."""
         self.meetings = {number for number, part in enumerate(self.parts) if part.meets}
         self.ahead = cache(self._ahead)
         self.stops = cache(self._stops)
@@ -124,7 +127,7 @@ class _Code:
 
     def _ahead(self, start: int, stops: frozenset[int]) -> frozenset[int]:
         advance(0, 1)
-        return frozenset(_reached(self.edges, start, stops | self.meetings))
+        return frozenset(_reached(self.edges, (start,), stops | self.meetings))
 
 
 def _read(sass: Sequence[SassLine]) -> tuple[list[_Part], dict[str, int], Places, Places]:
@@ -166,23 +169,26 @@ def _read(sass: Sequence[SassLine]) -> tuple[list[_Part], dict[str, int], Places
 def _regions(parts: Sequence[_Part], labels: Mapping[str, int]) -> dict[int, set[int]]:
     """By the number of the part that ends with a BSYNC, the parts on the ways from its BSSYs to it."""
     opened = defaultdict[tuple[str, int], list[int]](list)
-    before: list[list[int]] = [[] for _ in parts]
     for number, part in enumerate(parts):
         for barrier, label in part.opens:
             opened[barrier, labels.get(label, -1)].append(number)
-        for target in part.follow:
+    edges = [part.follow for part in parts]
+    before, waits = _turned(edges), [number for number, part in enumerate(parts) if part.waits]
+    return {n: _reached(edges, opened[parts[n].waits, n + 1], {n}) & _reached(before, (n,), ()) for n in waits}
+
+
+def _turned(edges: Sequence[Sequence[int]]) -> list[list[int]]:
+    """By the number of each part, those from which edges lead to it."""
+    before: list[list[int]] = [[] for _ in edges]
+    for number, targets in enumerate(edges):
+        for target in targets:
             before[target].append(number)
-    follow = [part.follow for part in parts]
-    regions = {}
-    for wait in (number for number, part in enumerate(parts) if part.waits):
-        inside = set().union(*(_reached(follow, begin, {wait}) for begin in opened[parts[wait].waits, wait + 1]))
-        regions[wait] = inside & _reached(before, wait, ())
-    return regions
+    return before
 
 
-def _reached(edges: Sequence[Sequence[int]], start: int, stops: Collection[int]) -> set[int]:
-    """What edges lead to from a part, and it, without going on from those in `stops`."""
-    found, waiting = set[int](), [start]
+def _reached(edges: Sequence[Sequence[int]], starts: Collection[int], stops: Collection[int]) -> set[int]:
+    """Some parts, and those that edges lead to from them without going on from those in `stops`."""
+    found, waiting = set[int](), list(starts)
     while waiting:
         number = waiting.pop()
         if number not in found:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from gpu_ops.devices.sass.parted import Parted
 from gpu_ops.devices.sim.batch import Batch
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, whole_mask
@@ -65,6 +67,8 @@ class PartedScheduler(Scheduler):
 
     def _is_torn(self, lanes: Lanes) -> bool:
         """Whether other lanes of these lanes' warps run too."""
+        if lanes.count >= np.count_nonzero(self.batch.alive):
+            return False
         alive = self.batch.alive.reshape(-1, WARP)
         here = whole_mask(lanes).reshape(-1, WARP)
         return bool((here.any(axis=1) & (here != alive).any(axis=1)).any())
