@@ -74,10 +74,6 @@ def test_passes_of_a_loop_share_a_wider_request() -> None:
         assert (made is None) == (at >= 8) and (made is None or int(made.rows[0, 0]) == 256)
 
 
-def test_neighbours_whose_instructions_have_one_line_are_made_each() -> None:
-    assert pieces([load(4), load(8), load(12, "%r2")], [(1, "LDS R8, [R6+0x4]"), (1, "LDS R9, [R6+0x8]")]) == {3: ()}
-
-
 def test_a_matrix_that_nobody_needs_is_not_loaded() -> None:
     loads = [
         f"wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {{{', '.join(f'%r{n}' for n in range(8))}}}, [%r1], %r2"

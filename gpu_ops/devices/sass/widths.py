@@ -62,7 +62,6 @@ def access_pieces(
     for block in _blocks(body):
         accesses = list(filter(None, map(_access, block)))
         widths = {a.row: [width for kind, width in made.get(a.row, ()) if kind == a.kind] for a in accesses}
-        _share_out(accesses, widths)
         copies = [floats[line.row] for line in block if line.op[0] in _SINGLE]
         copies += [widths[a.row].count(a.nbytes) for a in accesses]
         usual = median_high([n for n in copies if n] or [1])
@@ -76,16 +75,6 @@ def access_pieces(
     for row in list(_moved(body, made, found)):
         del found[row]
     return found
-
-
-def _share_out(accesses: Iterable[_Access], widths: dict[int, list[int]]) -> None:
-    """Give each access of a basic block its instruction where all those of neighbours have the line of one of them."""
-    groups: dict[tuple[object, ...], list[_Access]] = defaultdict(list)
-    for access in accesses:
-        groups[access.kind, access.address.base].append(access)
-    for group in groups.values():
-        if sorted(width for a in group for width in widths[a.row]) == sorted(a.nbytes for a in group):
-            widths.update((a.row, [a.nbytes]) for a in group)
 
 
 def _moved(
