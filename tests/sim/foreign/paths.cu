@@ -124,19 +124,6 @@ __global__ void rank_pairs(short4* v, int n) {
     SW(x, y) SW(z, w) SW(x, z) SW(y, w) SW(y, z)
     v[i] = q;
 }
-__global__ void shared_swaps(const int* in, int* out, int n) {
-    __shared__ int s[4][64];
-    int t = threadIdx.x, i = blockIdx.x * 256 + t;
-    for (int k = 0; k < 4; k++) s[k][t] = i + 64 * k < n ? in[i + 64 * k] : 0;
-    __syncthreads();
-#pragma unroll
-    for (int k = 0; k < 3; k++) {
-        if (s[k][t] > s[k + 1][t]) { int x = s[k][t]; s[k][t] = s[k + 1][t]; s[k + 1][t] = x; }
-        if (t < 63 && s[k][t] < s[k][t + 1] - 60) s[k][t] = -1;
-        __syncthreads();
-    }
-    for (int k = 0; k < 4; k++) if (i + 64 * k < n) out[i + 64 * k] = s[k][t];
-}
 __global__ void newton_until(const double* a, double* root, int* steps, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n) return;
