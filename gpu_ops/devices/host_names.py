@@ -163,6 +163,7 @@ def _of_std(code: str, words: set[str], own: set[str]) -> str:
     if "std" not in words:
         return ""
     called = {*re.findall(r"\bstd :: (\w+)", code)}
+    called |= {"swap"} & words if "using namespace std ;" in code else set()
     types: Mapping[str, str] = {
         **_TYPES,
         "size_t": "size_t",

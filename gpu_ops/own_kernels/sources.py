@@ -109,8 +109,8 @@ class OwnFile:
         raise ParamError(f"{plain(self.name)} declares {name} in another way than __global__ void {name}(…).")
 
 
-def read_kernel(path: str | Path) -> str:
-    """The text of a user's kernel file. Raises InputError."""
+def read_kernel(path: str | Path, header: bool = False) -> str:
+    """The text of a user's kernel file, or of a header, which alone may be empty. Raises InputError."""
     require_regular(Path(path), "a kernel")
     try:
         with open(path, "rb") as file:
@@ -124,7 +124,7 @@ def read_kernel(path: str | Path) -> str:
         reason = f"it is larger than {LARGEST_KERNEL >> 10} KiB" if len(data) > LARGEST_KERNEL else ""
         if 0 in data:
             reason = reason or f"{_place(data, data.index(0))} is a null character"
-        reason = reason or ("" if text.strip() else "it is empty")
+        reason = reason or ("" if header or text.strip() else "it is empty")
         if not reason:
             return text
     raise InputError(f"{plain(path)} cannot be read as CUDA C ({reason}); give a text file, such as mine.cu.")
@@ -157,7 +157,7 @@ def read_file(path: str | Path, folders: Sequence[str | Path] = ()) -> OwnFile:
                 continue
             places = [*beside, *((Path(folder), Path(folder)) for folder in folders)]
             file, top = next(((f, top) for at, top in places if (f := _inside(top, at / wanted))), (None, None))
-            text = read_kernel(file) if file else HOST_HEADERS.get(wanted)
+            text = read_kernel(file, header=True) if file else HOST_HEADERS.get(wanted)
             if text is not None:
                 texts[wanted] = text
                 waiting.append((text, [(file.parent, top)] if file and top else []))
