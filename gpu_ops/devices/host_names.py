@@ -43,22 +43,8 @@ _MACROS = {
 _CALLED = (
     *("abs", "acos", "asin", "atan", "atan2", "cbrt", "ceil", "copysign", "cos", "cosh", "erf", "exp", "exp2", "fabs"),
     *("floor", "fma", "fmax", "fmin", "fmod", "hypot", "isfinite", "isinf", "isnan", "log", "log10", "log1p", "log2"),
-    *(
-        "nearbyint",
-        "pow",
-        "rint",
-        "round",
-        "rsqrt",
-        "sin",
-        "sinh",
-        "sqrt",
-        "tan",
-        "tanh",
-        "trunc",
-        "min",
-        "max",
-        "swap",
-    ),
+    *("nearbyint", "pow", "rint", "round", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+    *("min", "max", "swap"),
 )
 """Functions of std; only those with std:: before them count, because a file may have its own of that name."""
 _TRAITS = """template <class T, T v> struct integral_constant {
@@ -138,6 +124,7 @@ _GROUP = {
 }
 """The names of std with code of their own, and which code that is."""
 _ALL = {*_TYPES, *_MACROS, "std"}
+_STD = r"(?<!\w :: )\bstd"  # not that of cuda::std
 _DECLARED = r"\b(?:float|double|int|unsigned|long|short|char|bool|auto|const|constexpr)(?: [*&])* {}\b"
 
 
@@ -160,10 +147,13 @@ def names_header(texts: Sequence[str], besides: Iterable[str], declared: Iterabl
 
 def _of_std(code: str, words: set[str], own: set[str]) -> str:
     """The part of the header in namespace std."""
-    if "std" not in words:
+    if not re.search(rf"{_STD}\b", code):
         return ""
-    called = {*re.findall(r"\bstd :: (\w+)", code)}
-    called |= {"swap"} & words if "using namespace std ;" in code else set()
+    called = {*re.findall(rf"{_STD} :: (\w+)", code)}
+    if "using namespace std ;" in code:
+        called |= {"swap"} & words
+    elif not re.search(r"\bnamespace std \{ [^}]", code):
+        own = set()  # a name outside of std is another one
     types: Mapping[str, str] = {
         **_TYPES,
         "size_t": "size_t",

@@ -68,6 +68,10 @@ def test_a_header_may_be_empty(tmp_path: Path) -> None:
 
 def test_only_names_that_are_used_and_not_declared_are_given() -> None:
     assert names_header(["// uint M_PI\n__global__ void k(int* x) { std::swap(x[0], x[1]); }"], (), ()).count("\n") == 3
+    own = "__device__ int max(int a, int b); "
+    assert "max(const T& a" in names_header([own + "int y = std::max(1, 2);"], (), ())
+    assert names_header([own + "int y = cuda::std::max(1, 2);"], (), ()) == ""
+    assert names_header(["namespace std { int max(int a, int b); } int y = std::max(1, 2);"], (), ()) == ""
     given = names_header(["uint x; int32_t y;"], ["k<ushort>"], ["int32_t"])
     assert given == "typedef unsigned int uint;\ntypedef unsigned short ushort;\n"
     own = "typedef unsigned char uint;\n#define M_PI 3\nconst float NAN = 4, &x = FLT_MAX;"
