@@ -118,7 +118,15 @@ def _host_members(declaration: Declaration, marks: set[str]) -> list[Declaration
         return []
     members = _declarations(parts[begin + 1 : _closing(parts, begin)]) or []
     kept = marks | CONSTANT_CODE | {"typedef", "using", "static_assert"}
-    return [m for m in members if _calls(m.head) and "( (" not in " ".join(m.head) and not m.words & kept]
+    host = [m for m in members if _calls(m.head) and "( (" not in " ".join(m.head) and not m.words & kept]
+    return [m._replace(tokens=_after_access(m.tokens)) for m in host]
+
+
+def _after_access(parts: Sequence[Token]) -> Sequence[Token]:
+    """The tokens of a member without the "public:" and the like before it, which hold for the next members too."""
+    while [p.text for p in parts[1:2]] == [":"] and parts[0].text in ("public", "private", "protected"):
+        parts = parts[2:]
+    return parts
 
 
 def declarations(text: str) -> Sequence[Declaration]:

@@ -57,7 +57,18 @@ accesses."""
 _STD = "namespace std {}\n"
 _C = ("assert", "ctype", "errno", "float", "limits", "math", "signal", "stdarg", "stddef", "stdint", "stdio", "stdlib")
 _CPP = (
-    *("algorithm", "array", "atomic", "bitset", "chrono", "complex", "condition_variable", "deque", "exception"),
+    *(
+        "algorithm",
+        "array",
+        "atomic",
+        "bitset",
+        "chrono",
+        "complex",
+        "condition_variable",
+        "deque",
+        "exception",
+        "execution",
+    ),
     *("fstream", "functional", "future", "iomanip", "iostream", "istream", "iterator", "limits", "list", "map"),
     *("memory", "mutex", "new", "numeric", "optional", "ostream", "queue", "random", "ratio", "regex", "set"),
     *("sstream", "stack", "stdexcept", "string", "string_view", "thread", "tuple", "type_traits", "typeinfo"),
@@ -86,6 +97,7 @@ HOST_HEADERS: Mapping[str, str] = {
     **dict.fromkeys((*(f"{name}.h" for name in (*_C, "string", "time")), *_SYSTEM, *_CUDA), _STD),
     **dict.fromkeys((*(f"c{name}" for name in (*_C, "string", "time")), *_CPP), _STD),
     **dict.fromkeys(_GRAPHICS, "".join(f"typedef {c} {name};\n" for c, name in _GL)),
+    "chrono": "namespace std { namespace chrono {} namespace chrono_literals {} }\n",
     "cuda.h": _STD + "typedef unsigned long long CUtexObject, CUsurfObject;\n",
     **dict.fromkeys(("cufft.h", "cufftXt.h"), "".join(f"typedef {c} cufft{name};\n" for c, name in _FFT)),
 }
