@@ -15,6 +15,7 @@ from threading import Lock
 
 from gpu_ops.devices.compile_process import make
 from gpu_ops.devices.host_code import without_host_code
+from gpu_ops.devices.host_names import NAMES_HEADER, names_header
 from gpu_ops.devices.kernel_source import (
     HOST_HEADERS,
     base_name,
@@ -185,12 +186,16 @@ def request_of(
         cleaned, host = without_host_code({source: text, **headers}, instances)
         text, headers = cleaned.pop(source), cleaned
         constant = any(re.search(r"\b(?:constexpr|consteval)\b", t) for t in (text, *headers.values()))
+        used = (*instances, *map(str, defines.values()))
+        names = names_header((text, *headers.values()), used, defines)
+        headers |= {NAMES_HEADER: names} if names else {}
     target = architecture if assemble else architecture.replace("sm_", "compute_")
     flags = (f"-arch={target}", *FLAGS, *(ASSEMBLER_FLAGS if assemble else ()), *flags_of(text))
     flags += (
         ("-default-device",) if constant else ()
     )  # nvcc evaluates functions that are constexpr, whatever they are for
     flags += tuple(f"-D{k}={v}" for k, v in sorted(defines.items()))
+    flags += (f"--pre-include={NAMES_HEADER}",) if NAMES_HEADER in headers else ()
     if not is_shipped(source):
         flags += tuple(f"-I{folder}" for folder in header_folders())
     return Request(source, text, headers, flags, assemble, tuple(instances), sorted(host))

@@ -70,16 +70,19 @@ def without_host_code(texts: Mapping[str, str], wanted: Iterable[str] = ()) -> t
     what looks like one may be a slip of the keyboard."""
     macros: dict[str, set[str]] = defaultdict(set)
     found: dict[str, list[Declaration]] = {}
+    whole = set[str]()  # the words of files that cannot be divided: any of them may be a kernel's
     for name, text in texts.items():
         parts = [*_tokens_of(text)]
         for macro, words in _macros(parts):
             macros[macro] |= words
-        found[name] = _declarations(parts) or []
+        own = _declarations(parts)
+        found[name] = own or []
+        whole |= {part.text for part in parts} if own is None else set()
     everything = [d for own in found.values() for d in own]
     inner = [({word}, {m}) for m, words in macros.items() for word in words]
     marks = _reached(FOR_DEVICE, inner)
     kept = {id(d) for d in everything if d.stays or d.words & marks}
-    used = {word for text in wanted for word in _WORD.findall(text)}
+    used = whole.union(*(_WORD.findall(text) for text in wanted))
     used = used.union(*(d.words for d in everything if id(d) in kept))
     by_use = [d for d in everything if d.by_use]
     following = [(d.names, d.words) for d in by_use] + [({m}, words) for m, words in macros.items()]
@@ -115,7 +118,15 @@ def _host_members(declaration: Declaration, marks: set[str]) -> list[Declaration
         return []
     members = _declarations(parts[begin + 1 : _closing(parts, begin)]) or []
     kept = marks | CONSTANT_CODE | {"typedef", "using", "static_assert"}
-    return [m for m in members if _calls(m.head) and "( (" not in " ".join(m.head) and not m.words & kept]
+    host = [m for m in members if _calls(m.head) and "( (" not in " ".join(m.head) and not m.words & kept]
+    return [m._replace(tokens=_after_access(m.tokens)) for m in host]
+
+
+def _after_access(parts: Sequence[Token]) -> Sequence[Token]:
+    """The tokens of a member without the "public:" and the like before it, which hold for the next members too."""
+    while [p.text for p in parts[1:2]] == [":"] and parts[0].text in ("public", "private", "protected"):
+        parts = parts[2:]
+    return parts
 
 
 def declarations(text: str) -> Sequence[Declaration]:
@@ -271,7 +282,7 @@ def _names(head: Sequence[str]) -> Iterator[str]:
             value = text == "=" or (value and angles > 0)
         elif value or angles > 0 or before == "::" or text in _AFTER or _TAGS.fullmatch(text):
             continue
-        elif _WORD.fullmatch(text) and following in ENDS[head[0] == "typedef" :]:
+        elif _WORD.fullmatch(text) and following in (ENDS[1:] + ("__attribute__",) if head[0] == "typedef" else ENDS):
             yield text
 
 

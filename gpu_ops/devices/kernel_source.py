@@ -54,12 +54,21 @@ FLAGS_OF_FILES = (
 accesses."""
 
 
-_INTEGERS = (("int8", "signed char"), ("int16", "short"), ("int32", "int"), ("int64", "long long"))
-_TYPES = "".join(f"typedef {c} {name}_t; typedef unsigned {c} u{name}_t;\n" for name, c in _INTEGERS)
 _STD = "namespace std {}\n"
 _C = ("assert", "ctype", "errno", "float", "limits", "math", "signal", "stdarg", "stddef", "stdint", "stdio", "stdlib")
 _CPP = (
-    *("algorithm", "array", "atomic", "bitset", "chrono", "complex", "condition_variable", "deque", "exception"),
+    *(
+        "algorithm",
+        "array",
+        "atomic",
+        "bitset",
+        "chrono",
+        "complex",
+        "condition_variable",
+        "deque",
+        "exception",
+        "execution",
+    ),
     *("fstream", "functional", "future", "iomanip", "iostream", "istream", "iterator", "limits", "list", "map"),
     *("memory", "mutex", "new", "numeric", "optional", "ostream", "queue", "random", "ratio", "regex", "set"),
     *("sstream", "stack", "stdexcept", "string", "string_view", "thread", "tuple", "type_traits", "typeinfo"),
@@ -88,23 +97,12 @@ HOST_HEADERS: Mapping[str, str] = {
     **dict.fromkeys((*(f"{name}.h" for name in (*_C, "string", "time")), *_SYSTEM, *_CUDA), _STD),
     **dict.fromkeys((*(f"c{name}" for name in (*_C, "string", "time")), *_CPP), _STD),
     **dict.fromkeys(_GRAPHICS, "".join(f"typedef {c} {name};\n" for c, name in _GL)),
+    "chrono": "namespace std { namespace chrono {} namespace chrono_literals {} }\n",
     "cuda.h": _STD + "typedef unsigned long long CUtexObject, CUsurfObject;\n",
     **dict.fromkeys(("cufft.h", "cufftXt.h"), "".join(f"typedef {c} cufft{name};\n" for c, name in _FFT)),
-    **dict.fromkeys(("stdint.h", "cstdint"), _STD + _TYPES.replace("unsigned signed", "unsigned")),
-    **dict.fromkeys(
-        ("limits.h", "climits"),
-        _STD + "#define CHAR_BIT 8\n#define INT_MAX 2147483647\n#define INT_MIN (-2147483647 - 1)\n"
-        "#define UINT_MAX 4294967295u\n",
-    ),
-    **dict.fromkeys(
-        ("float.h", "cfloat"),
-        _STD + "#define FLT_MAX 3.402823466e+38f\n#define FLT_MIN 1.175494351e-38f\n"
-        "#define FLT_EPSILON 1.192092896e-07f\n#define DBL_MAX 1.7976931348623158e+308\n"
-        "#define DBL_EPSILON 2.2204460492503131e-16\n",
-    ),
 }
 """Headers of the host that kernel files include although device code needs little of them: NVRTC declares printf,
-assert and the mathematical functions itself, and has no headers of the system."""
+assert and the mathematical functions itself, and host_names declares the types and limits that are used."""
 
 
 def kernel_files() -> list[str]:

@@ -157,12 +157,12 @@ def _launch(own: OwnLaunch, device: Device) -> tuple[Launch, dict[str, Any], lis
     variables that are outputs, as arrays of their form."""
     declared = own.declared
     try:
-        kernel: Any = device.kernel(own.file.name, own.kernel or declared.name, own.defines)
+        kernel: Any = device.kernel(own.file.name, declared.full_name(own.kernel or declared.name), own.defines)
     except KernelError as error:
         if declared.template and "has no kernel" in str(error):
             form = f"template <{', '.join(declared.template)}>"
             such = f"name an instance with --kernel that fits, such as '{declared.first_instance}'"
-            raise ParamError(f"{own.kernel} is no instance of {declared.name}, which is {form}; {such}.") from None
+            raise ParamError(f"{own.kernel} is no instance of {declared.qualified}, which is {form}; {such}.") from None
         if "not open source file" not in str(error):
             raise
         advice = "Name the folder of that header with --include"

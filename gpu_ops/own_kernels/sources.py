@@ -20,16 +20,34 @@ MOST_HEADERS = 200
 
 class Declared(NamedTuple):
     """A kernel in a file: its name without namespaces, the parameters of its template, such as "class T" (none where it
-    is no template), and the declarations of its parameters, such as "const float * x"."""
+    is no template), the declarations of its parameters, such as "const float * x", and its namespaces,
+    such as "a::b"."""
 
     name: str
     template: tuple[str, ...]
     params: tuple[str, ...]
+    scope: str = ""
+
+    @property
+    def qualified(self) -> str:
+        """Its name with its namespaces."""
+        return f"{self.scope}::{self.name}" if self.scope else self.name
 
     @property
     def first_instance(self) -> str:
         """The kernel as C++ names it: of a template an instance that might be meant, for float, 16 and false."""
-        return f"{self.name}<{', '.join(map(_first_value, self.template))}>" if self.template else self.name
+        values = ", ".join(map(_first_value, self.template))
+        return f"{self.qualified}<{values}>" if self.template else self.qualified
+
+    def is_meant(self, name: str) -> bool:
+        """Whether a name as C++ writes it, such as "my::reduce<int>", is this kernel's; namespaces may be left out."""
+        given = name.partition("<")[0].replace(" ", "").removeprefix("::")
+        return f"::{self.qualified}".endswith(f"::{given}")
+
+    def full_name(self, name: str) -> str:
+        """A name that means this kernel with all of its namespaces, as the compiler finds it."""
+        _, angle, values = name.partition("<")
+        return f"{self.qualified}{angle}{values}" if self.is_meant(name) else name
 
 
 @dataclass(frozen=True)
@@ -46,26 +64,30 @@ class OwnFile:
         found: dict[str, Declared] = {}
         for text in self.texts.values():
             for declared in declared_kernels(text):
-                found.setdefault(declared.name, declared)
+                found.setdefault(declared.qualified, declared)
         return tuple(found.values())
 
     def kernel(self, name: str | None) -> Declared:
-        """The kernel with a name as C++ writes it, such as "my::reduce<int>"; without one, the only kernel. Raises
-        ParamError, which names the kernels."""
+        """The kernel with a name as C++ writes it, such as "my::reduce<int>", in which namespaces may be left out where
+        one kernel alone has the name; without a name, the only kernel. Raises ParamError, which names the kernels."""
         kernels = self.kernels
-        shown = ", ".join(f"{d.name}<…>" if d.template else d.name for d in kernels)
+        shown = ", ".join(f"{d.qualified}<…>" if d.template else d.qualified for d in kernels)
         if not kernels:
             raise ParamError(f"{plain(self.name)} has no kernel: a kernel is declared __global__ void name(…).")
         if name is None:
             if len(kernels) > 1:
                 raise ParamError(f"{plain(self.name)} has several kernels; choose one with --kernel: {shown}.")
-            name = kernels[0].name
-        found = next((d for d in kernels if d.name == base_name(name)), None)
-        if found is None:
-            raise ParamError(f"{plain(self.name)} has no kernel {plain(name, 80)}; choose one with --kernel: {shown}.")
+            name = kernels[0].qualified
+        meant = [d for d in kernels if d.is_meant(name)] or [d for d in kernels if d.name == base_name(name)]
+        meant = [d for d in meant if d.full_name(name) == name] or meant
+        if len(meant) != 1:
+            has = "several kernels" if meant else "no kernel"
+            raise ParamError(f"{plain(self.name)} has {has} {plain(name, 80)}; choose one with --kernel: {shown}.")
+        (found,) = meant
         if found.template and "<" not in name:
-            such = name + found.first_instance.removeprefix(found.name)
-            raise ParamError(f"{found.name} is a template; name an instance with --kernel, such as '{such}'.")
+            raise ParamError(
+                f"{found.qualified} is a template; name an instance with --kernel, such as '{found.first_instance}'."
+            )
         return found
 
     def with_clusters(self, name: str, cluster: tuple[int, int, int]) -> dict[str, str]:
@@ -87,8 +109,8 @@ class OwnFile:
         raise ParamError(f"{plain(self.name)} declares {name} in another way than __global__ void {name}(…).")
 
 
-def read_kernel(path: str | Path) -> str:
-    """The text of a user's kernel file. Raises InputError."""
+def read_kernel(path: str | Path, header: bool = False) -> str:
+    """The text of a user's kernel file, or of a header, which alone may be empty. Raises InputError."""
     require_regular(Path(path), "a kernel")
     try:
         with open(path, "rb") as file:
@@ -102,7 +124,7 @@ def read_kernel(path: str | Path) -> str:
         reason = f"it is larger than {LARGEST_KERNEL >> 10} KiB" if len(data) > LARGEST_KERNEL else ""
         if 0 in data:
             reason = reason or f"{_place(data, data.index(0))} is a null character"
-        reason = reason or ("" if text.strip() else "it is empty")
+        reason = reason or ("" if header or text.strip() else "it is empty")
         if not reason:
             return text
     raise InputError(f"{plain(path)} cannot be read as CUDA C ({reason}); give a text file, such as mine.cu.")
@@ -135,7 +157,7 @@ def read_file(path: str | Path, folders: Sequence[str | Path] = ()) -> OwnFile:
                 continue
             places = [*beside, *((Path(folder), Path(folder)) for folder in folders)]
             file, top = next(((f, top) for at, top in places if (f := _inside(top, at / wanted))), (None, None))
-            text = read_kernel(file) if file else HOST_HEADERS.get(wanted)
+            text = read_kernel(file, header=True) if file else HOST_HEADERS.get(wanted)
             if text is not None:
                 texts[wanted] = text
                 waiting.append((text, [(file.parent, top)] if file and top else []))
@@ -156,6 +178,12 @@ def _included(text: str) -> Iterator[str]:
 
 
 _GLOBAL = re.compile(r"(?<!\w)__global__(?!\w)")
+_SCOPES = re.compile(
+    r"^# .*$|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|(?<!\w)__global__(?!\w)"
+    r"|(?:\bnamespace (?P<namespace>\w+(?: :: \w+)*) )?\{|\}",
+    re.M,
+)
+"""Directives and texts, whose brackets mean nothing, kernels, and the brackets of namespaces and others."""
 _TEMPLATE = re.compile(r"template < ?")
 _NAME = re.compile(r"(\w+) \(")
 _INTEGER = re.compile(r"(?:const )?(?:(?:un)?signed|char|short|int|long|uint|size_t|u?int\d+_t| )+")
@@ -171,21 +199,35 @@ def declared_kernels(text: str) -> tuple[Declared, ...]:
     """The kernels that a text declares, in order, each once."""
     code = code_of(text)
     found: dict[str, Declared] = {}
-    matches, end = [*_GLOBAL.finditer(code)], 0
+    matches, end, scopes = [*_GLOBAL.finditer(code)], 0, _scopes(code)
     for number, match in enumerate(matches):
         at, begin = match.end(), max(match.start() - LONGEST_HEAD, end)
         last = min([at + LONGEST_HEAD, *(m.start() for m in matches[number + 1 : number + 2])])
         end = at
         while attribute := _ATTRIBUTE.search(code, at, code.find("(", at, last) + 1):
             at = _closing(code, attribute.end())
-        name = _NAME.search(code, at, last)
-        if name and name[1] not in found:
+        scope = next(scopes)
+        if name := _NAME.search(code, at, last):
             inner = code[name.end() : _closing(code, name.end()) - 1]
             before = _SIGNS.split(code[begin : match.start()])[-1]  # of this declaration
             template = _TEMPLATE.search(before)
-            of = _split(before[template.end() : before.rindex(">")]) if template and ">" in before else ()
-            found[name[1]] = Declared(name[1], tuple(of), tuple(_split(inner)))
+            of = _of_template(before[template.end() :]) if template else ()
+            declared = Declared(name[1], tuple(of), tuple(_split(inner)), scope)
+            found.setdefault(declared.qualified, declared)
     return tuple(found.values())
+
+
+def _scopes(code: str) -> Iterator[str]:
+    """The namespaces of each __global__ in the code, such as "a::b"; "" from where brackets do not match."""
+    scopes, right = list[str](), True
+    for part in _SCOPES.finditer(code):
+        if part[0].endswith("{"):
+            scopes.append((part["namespace"] or "").replace(" ", ""))
+        elif part[0] == "}":
+            right = right and bool(scopes)
+            scopes[-1:] = []
+        elif part[0] == "__global__":
+            yield "::".join(filter(None, scopes)) if right else ""
 
 
 def _first_value(parameter: str) -> str:
@@ -206,6 +248,17 @@ def _closing(code: str, start: int) -> int:
         if depth == 0:
             return place + 1
     return last
+
+
+def _of_template(code: str) -> Iterator[str]:
+    """The parameters of a template, up to the > that ends them: a > within other brackets ends nothing."""
+    depth, angles = 0, 1
+    for place, letter in enumerate(code):
+        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(letter, 0)
+        angles += {"<": 1, ">": -1}.get(letter, 0) if depth == 0 else 0
+        if angles == 0:
+            return _split(code[:place])
+    return iter(())
 
 
 def _split(inner: str) -> Iterator[str]:

@@ -144,3 +144,25 @@ def test_the_types_of_graphics_headers_are_there() -> None:
     kernel = "__global__ void k(GLfloat* y) { *y = 2; }"
     text = f'#include <GL/freeglut.h>\nGLuint buffer;\nvoid display(GLfloat t);\nextern "C" {kernel}\n'
     assert "k" in compile_kernel("own.cu", "sm_75", edits={"own.cu": text}).entries
+
+
+def test_types_of_kernels_stay_with_attributes_and_in_files_that_cannot_be_divided() -> None:
+    site = "typedef struct { float x; } site __attribute__((aligned));\n"
+    texts = {
+        "a.cu": '#include "site.h"\n#include "k.h"\nint main() {}\n',
+        "site.h": f"{site}struct Host {{ int a; }};\n",
+        "k.h": "__global__ void k(site* s) {}\n#ifdef A\nint f(int a,\n#else\nint f(char a,\n#endif\nint b) {}\n",
+    }
+    left, host = without_host_code(texts)
+    assert left["site.h"].strip() == site.strip() and left["k.h"] == texts["k.h"]
+    assert "site" not in host and {"main", "Host"} <= host
+    assert site in without_host_code({"a.cu": f"{site}int main() {{}}\n__global__ void k(site* s) {{}}"})[0]["a.cu"]
+
+
+def test_access_to_members_stays_where_the_next_one_is_for_the_host() -> None:
+    text = "class A {\n    int n;\npublic:\n    A(int m) { n = m; }\n    __device__ int get() { return n; }\n};\n"
+    text += "using namespace std::chrono;\n__global__ void k(int* x, A* a) { *x = a->get(); }\n"
+    left = without_host_code({"a.cu": text})[0]["a.cu"]
+    assert "public:" in left and "A(int" not in left
+    text = f"#include <chrono>\n{text}"
+    assert compile_kernel("own.cu", "sm_75", edits={"own.cu": text}, assemble=False).entries

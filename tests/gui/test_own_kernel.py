@@ -424,10 +424,6 @@ def test_other_fields_than_those_that_ran_are_said(qtbot: QtBot, panel: OwnKerne
             b'#include "none.h"\n__global__ void k(int* a) {}',
             'k.cu:1:18: catastrophic error: cannot open source file "none.h"',
         ),
-        (
-            b"namespace p { __global__ void k(int*) {} } namespace q { __global__ void k(int*) {} }",
-            "kernels k (p::k, q::k)",
-        ),
     ],
 )
 def test_a_bad_file_is_one_sentence_with_its_place(

@@ -54,7 +54,7 @@ def reduce(text: str = REDUCE, n: str = "150") -> OwnLaunch:
 
 def test_declared_kernels() -> None:
     assert declared_kernels(REDUCE + MIX) == (
-        Declared("reduce", ("class T",), ("const T * in", "T * out", "int n")),
+        Declared("reduce", ("class T",), ("const T * in", "T * out", "int n"), "n"),
         Declared("mix", (), ("float * x", "P p", "float * const * list", "float bias = 1.f")),
     )
     assert declared_kernels("#include <x.h>\n__global__ void k(){}") == (Declared("k", (), ()),)
@@ -65,8 +65,8 @@ def test_declared_kernels() -> None:
 @pytest.mark.parametrize(
     "name, words",
     [
-        (None, r"own.cu has several kernels; choose one with --kernel: reduce<…>, mix\."),
-        ("nope", r"own.cu has no kernel nope; choose one with --kernel: reduce<…>, mix\."),
+        (None, r"own.cu has several kernels; choose one with --kernel: n::reduce<…>, mix\."),
+        ("nope", r"own.cu has no kernel nope; choose one with --kernel: n::reduce<…>, mix\."),
         ("n::reduce", r"reduce is a template; name an instance with --kernel, such as 'n::reduce<float>'\."),
     ],
 )
@@ -302,7 +302,7 @@ def test_an_array_without_contents_counts_as_changed_whatever_its_memory_had_bef
         (
             "namespace p { G k(I* x) {} } namespace q { G k(I* x) {} }",
             "k",
-            "has several kernels k (p::k, q::k); give each",
+            "a.cu has several kernels k; choose one with --kernel: p::k, q::k.",
         ),
         ("G k(I* x) {}\nG k(float* x) {}", "k", "has several kernels k (k, k); give each another name"),
         ("G k(I* x) { *x = 1 }", "k", 'a.cu:1:36: error: expected a ";"'),
@@ -381,9 +381,9 @@ def test_the_first_instance_of_a_template_fits_its_parameters() -> None:
     kernels = {d.name: d for d in declared_kernels(TEMPLATES)}
     assert kernels["sum"].template == ("unsigned int threads", "bool whole", "typename T = int")
     assert kernels["sum"].first_instance == "sum<16, false, float>"
-    assert kernels["change"].first_instance == "change<(Mode)0>"
+    assert kernels["change"].first_instance == "n::change<(Mode)0>"
     file = OwnFile("own.cu", {"own.cu": TEMPLATES})
-    for name in ("sum<16, false, float>", "n::change<(Mode)0>"):
+    for name in ("sum<16, false, float>", "n::change<(Mode)0>", "change<SCALE>"):
         simulate(OwnLaunch(file, name, (1, 1, 1), (1, 1, 1), ("zeros:float32:1",)))
     with pytest.raises(
         ParamError, match=r"sum<float> is no instance of sum, which is template <unsigned int threads, bo"

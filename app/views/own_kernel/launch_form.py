@@ -147,7 +147,7 @@ class LaunchForm(QWidget):
         self.device.setCurrentIndex(self.device.findData(device))
 
     def _find(self, text: str) -> Declared | None:
-        return next((k for k in self._kernels if k.name == text.split("<")[0].strip()), None)
+        return next((k for k in self._kernels if k.is_meant(text.strip())), None)
 
     @Slot(str)
     @bounded
