@@ -16,7 +16,7 @@ from gpu_ops.devices.coalescing import Rule, transactions
 from gpu_ops.devices.sim.device import SimDevice
 from gpu_ops.devices.sim.lanes import BatchLayout, Lanes
 from gpu_ops.devices.sim.launch import Options
-from gpu_ops.devices.sim.requests import Requests, by_block, copy_wavefronts, split_warps
+from gpu_ops.devices.sim.requests import Requests, by_block, split_warps
 from gpu_ops.plan import Execution, Launch, Plan
 from tests.sim.table import text
 
@@ -161,24 +161,51 @@ def test_neighbouring_parts_of_a_warp_are_served_together(name: str) -> None:
     assert tuple(found) == wavefronts
 
 
-@pytest.mark.parametrize(
-    ("source", "to", "nbytes", "wavefronts"),
-    [
-        (lambda lane: 4 * lane, lambda lane: 4 * lane, 4, (1, 1)),
-        (lambda lane: 256 * (lane // 16) + 4 * (lane % 16), lambda lane: 4 * lane, 4, (2, 1)),
-        (lambda lane: 64 + 4 * lane, lambda lane: 4 * lane, 4, (2, 1)),
-        (lambda lane: 256 * (lane // 16) + 4 * (lane % 16), lambda lane: 8 * lane, 4, (2, 1)),
-        (lambda lane: 4 * lane, lambda lane: 8 * lane, 4, (2, 1)),
-        (lambda lane: 16 * lane, lambda lane: 16 * lane, 16, (4, 4)),
-        (lambda lane: 128 * lane, lambda lane: 4 * lane, 4, (32, 1)),
-    ],
-    ids=["a line", "two rows", "over two lines", "rows with gaps", "gaps", "four lines", "a line each"],
-)
-def test_an_asynchronous_copy_writes_each_line_on_its_own(
-    source: Callable[[Array], Array], to: Callable[[Array], Array], nbytes: int, wavefronts: tuple[int, int]
-) -> None:
-    lanes, lane = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1)), np.arange(32)
-    assert copy_wavefronts(Requests(lanes, to(lane)[None], 0, nbytes), source(lane)[None]) == wavefronts
+UNITS = np.arange(32)
+
+
+def rows(width: int, stride: int) -> Array:
+    """Lanes in rows of `width` units, `stride` units apart."""
+    return UNITS // width * stride + UNITS % width
+
+
+COPIES: dict[str, tuple[Callable[[int], Array], Array, Array, tuple[int, ...]]] = {
+    "in order": (lambda line: UNITS, UNITS, UNITS >= 0, (1, 2, 4, 4, 16)),
+    "half a line further": (lambda line: UNITS + line // 2, UNITS, UNITS >= 0, (1, 2, 4, 8, 16)),
+    "one further": (lambda line: UNITS + 1, UNITS, UNITS >= 0, (1, 2, 4, 12, 32)),
+    "rows of 16": (lambda line: rows(16, 2 * line), UNITS, UNITS >= 0, (2, 2, 4, 4, 16)),
+    "a line each": (lambda line: UNITS * line, UNITS, UNITS >= 0, (32, 32, 32, 32, 32)),
+    "with gaps": (lambda line: UNITS, 2 * UNITS, UNITS >= 0, (2, 4, 8, 32, 32)),
+    "rows of 16 with gaps": (lambda line: rows(16, 2 * line), 2 * UNITS, UNITS >= 0, (2, 4, 8, 32, 32)),
+    "one of all": (lambda line: 0 * UNITS, UNITS, UNITS >= 0, (32, 32, 32, 32, 32)),
+    "backwards": (lambda line: UNITS[::-1], UNITS, UNITS >= 0, (1, 2, 4, 4, 16)),
+    "rows of 32 bytes": (lambda line: rows(line // 4, line), UNITS, UNITS >= 0, (4, 8, 16, 16, 16)),
+    "half lines": (lambda line: rows(line // 4, line // 2), UNITS, UNITS >= 0, (2, 4, 8, 16, 16)),
+    "two lines in turn": (lambda line: UNITS % 2 * line + UNITS // 2, UNITS, UNITS >= 0, (2, 4, 8, 32, 32)),
+    "two lines with gaps": (lambda line: UNITS % 2 * line + UNITS // 2, 2 * UNITS, UNITS >= 0, (3, 6, 12, 32, 32)),
+    "every other lane": (lambda line: UNITS, UNITS, UNITS % 2 == 0, (1, 2, 4, 4, 16)),
+    "five lanes": (lambda line: UNITS, UNITS, UNITS < 5, (1, 1, 1, 2, 3)),
+    "four of 16 lanes": (lambda line: rows(16, 2 * line), UNITS, UNITS % 16 < 4, (2, 2, 2, 2, 4)),
+}
+"""From units of global memory to those of shared memory, by active lanes: wavefronts of copies of 4, 8 and 16 bytes,
+and the wavefronts and sectors of 16 bytes past L1, that an H200 had with Nsight Compute."""
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_asynchronous_copies_have_the_wavefronts_of_the_gpu(name: str) -> None:
+    source, to, on, expected = COPIES[name]
+    mask = None if on.all() else on[None]
+    lanes = Lanes(BatchLayout((1, 1, 1), (32, 1, 1), 0, 1), mask)
+    found = []
+    for nbytes, bypass in ((4, False), (8, False), (16, False), (16, True)):
+        made = Requests(lanes, nbytes * to[None], 0, nbytes)
+        at = nbytes * source(128 // nbytes)[None]
+        wavefronts, least = made.copied_wavefronts(at, bypass)
+        assert least == -(-on.sum() * nbytes // 128)
+        found.append(wavefronts)
+    sectors, fewest = Requests(lanes, at, 0, 16).bypassed_sectors(16 * to[None])
+    assert fewest == -(-on.sum() // 2)
+    assert (*found, sectors) == expected
 
 
 def test_one_word_for_all_is_a_broadcast() -> None:

@@ -21,16 +21,7 @@ from gpu_ops.devices.sim.ptx.decided import Raced
 from gpu_ops.devices.sim.ptx.emit import BlockCode, Code
 from gpu_ops.devices.sim.ptx.program import Place
 from gpu_ops.devices.sim.ptx.sites import Site
-from gpu_ops.devices.sim.requests import (
-    Requests,
-    by_block,
-    by_warp,
-    copy_wavefronts,
-    distinct,
-    filled,
-    split_warps,
-    turns,
-)
+from gpu_ops.devices.sim.requests import Requests, by_block, by_warp, distinct, filled, split_warps, turns
 from gpu_ops.devices.sim.traces import VERBS, Recorder, block_numbers
 from gpu_ops.devices.sim.traffic.observer import Observer
 from gpu_ops.plan import Space
@@ -96,16 +87,18 @@ class Counters:
 
     # Reported by memory
 
-    def global_access(self, lanes: Lanes, site: Site, address: Array) -> None:
-        """Count an access to global memory; `address` does not include the site's offset."""
+    def global_access(self, lanes: Lanes, site: Site, address: Array, to: Array | None = None) -> None:
+        """Count an access to global memory; `address` does not include the site's offset. Copies past L1 go `to`
+        addresses of shared memory."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
         if site.row in self.retried:
             self._add(counts, "unsettled_requests", requests.warps)
         for made in self._made(requests, site):
             self._add(counts, f"global_{kind}_requests", made.warps)
-            self._add(counts, f"global_{kind}_sectors", made.sectors())
-            self._add(counts, f"global_{kind}_ideal_sectors", made.ideal_sectors())
+            sectors = (made.sectors(), made.ideal_sectors()) if to is None else made.bypassed_sectors(to)
+            self._add(counts, f"global_{kind}_sectors", sectors[0])
+            self._add(counts, f"global_{kind}_ideal_sectors", sectors[1])
             if self.footprint is not None:
                 self._add(counts, f"global_{kind}_lines", made.lines())
             if self.observer is not None:
@@ -155,24 +148,27 @@ class Counters:
         self._add(counts, f"global_{kind}_transactions", number)
         self._add(counts, f"global_{kind}_transaction_bytes", traffic)
 
-    def shared_access(self, lanes: Lanes, site: Site, address: Array, source: Array | None = None) -> None:
+    def shared_access(
+        self, lanes: Lanes, site: Site, address: Array, source: Array | None = None, bypass: bool = False
+    ) -> None:
         """Count an access to shared memory; `address` does not include the site's offset. Asynchronous copies have a
-        `source`, their addresses in global memory."""
+        `source`, their addresses in global memory, and may `bypass` L1."""
         requests = Requests(lanes, address, site.offset, site.nbytes)
         counts, kind = self._site(site), VERBS[site.verb]
         if site.row in self.retried:
             self._try(counts, lanes, site, address)
         else:
             for made in self._made(requests, site):
-                self._pass(counts, kind, made, source)
+                found = made.wavefronts(kind == "load") if source is None else made.copied_wavefronts(source, bypass)
+                self._pass(counts, kind, made, found)
         if kind == "atomic":
             self._collisions(counts, requests)
         self._tell("shared", lanes, site, address)
 
-    def _pass(self, counts: Counts, kind: str, made: Requests, source: Array | None = None, passes: int = 1) -> bool:
-        """Count requests to shared memory, each of whose wavefronts passes so many times. Returns whether each has the
-        fewest."""
-        wavefronts, least = made.wavefronts(kind == "load") if source is None else copy_wavefronts(made, source)
+    def _pass(self, counts: Counts, kind: str, made: Requests, found: tuple[int, int], passes: int = 1) -> bool:
+        """Count requests to shared memory, each of whose wavefronts passes so many times; `found` are all of them and
+        the fewest possible. Returns whether each request has one."""
+        wavefronts, least = found
         self._add(counts, f"shared_{kind}_requests", made.warps)
         self._add(counts, f"shared_{kind}_threads", made.threads)
         self._add(counts, "shared_wavefronts", wavefronts * passes)
@@ -186,8 +182,8 @@ class Counters:
         settled, swaps = lanes.layout.width == WARP, 0
         for some, at in turns(lanes, address):
             made = Requests(some, at, site.offset, site.nbytes)
-            self._pass(counts, "load", made)
-            settled &= self._pass(counts, "atomic", made, passes=2)
+            self._pass(counts, "load", made, made.wavefronts(True))
+            settled &= self._pass(counts, "atomic", made, made.wavefronts(False), passes=2)
             swaps += made.warps
         if not settled:
             self._add(counts, "unsettled_requests", swaps)

@@ -12,6 +12,7 @@ from math import gcd
 import numpy as np
 
 from gpu_ops.devices.sim.lanes import WARP, Array, Lanes, whole_mask
+from gpu_ops.devices.sim.units.copied import bypassed, cached_wavefronts
 
 SECTOR = 32
 SECTOR_BITS, LINE_BITS = 5, 7
@@ -162,6 +163,22 @@ class Requests:
         least = np.minimum(-(-lanes * self.nbytes // (BANKS * BANK_BYTES)), passes)
         return int(passes.sum()) * self.times, int(least.sum()) * self.times
 
+    def copied_wavefronts(self, source: Array, bypass: bool) -> tuple[int, int]:
+        """The wavefronts of asynchronous copies to shared memory from addresses in global memory, past L1 with
+        `bypass`, and the fewest possible."""
+        (at, mask), (rows, _) = (by_warp(self.lanes, a) for a in (source, self.address + self.offset))
+        on = np.ones(rows.shape, np.bool_) if mask is None else mask
+        passes = bypassed(at, rows, on)[1] if bypass else cached_wavefronts(at, rows, on, self.nbytes)
+        least = -(-np.count_nonzero(on, axis=1) * self.nbytes // (BANKS * BANK_BYTES))
+        return int(passes.sum()), int(np.minimum(least, passes).sum())
+
+    def bypassed_sectors(self, to: Array) -> tuple[int, int]:
+        """The sectors of asynchronous copies past L1 to addresses in shared memory, and the fewest possible."""
+        (rows, mask), (target, _) = (by_warp(self.lanes, a) for a in (self.address + self.offset, to))
+        on = np.ones(rows.shape, np.bool_) if mask is None else mask
+        least = -(-np.count_nonzero(on, axis=1) * self.nbytes // SECTOR)
+        return int(bypassed(rows, target, on)[0].sum()), int(least.sum())
+
     def _passes(self, words: int, loads: bool) -> Array:
         """The wavefronts of each row, part by part."""
         raw, mask = self._raw
@@ -194,21 +211,6 @@ def _part_passes(rows: Array, on: Array, words: int) -> Array:
         spread = first if words == 1 else (first[:, :, None] + np.arange(words)).reshape(len(first), -1)
         passes[running] = bank_passes(spread)
     return passes
-
-
-def copy_wavefronts(made: Requests, source: Array) -> tuple[int, int]:
-    """The wavefronts of asynchronous copies to shared memory from global addresses, and the fewest possible: what a
-    warp copies from each line of L1 is written on its own."""
-    (rows, mask), (lines, _) = (by_warp(made.lanes, a) for a in (made.address + made.offset, source >> LINE_BITS))
-    left = np.ones(rows.shape, np.bool_) if mask is None else mask
-    least = -(-np.count_nonzero(left, axis=1) * made.nbytes // (BANKS * BANK_BYTES))
-    passes = np.zeros(len(rows), np.int64)
-    while left.any():
-        first = np.take_along_axis(lines, left.argmax(axis=1)[:, None], axis=1)
-        together = left & (lines == first)
-        passes += _part_passes(rows, together, max(1, made.nbytes // BANK_BYTES))
-        left = left & ~together
-    return int(passes.sum()), int(np.minimum(least, passes).sum())
 
 
 def in_pairs(rows: Array, on: Array) -> Array:

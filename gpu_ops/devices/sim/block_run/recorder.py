@@ -109,7 +109,7 @@ class StepRecorder(Counters):
     def local_access(self, lanes: Lanes, site: Site, address: Array) -> None:
         """Local memory is that of one thread."""
 
-    def global_access(self, lanes: Lanes, site: Site, address: Array) -> None:
+    def global_access(self, lanes: Lanes, site: Site, address: Array, to: Array | None = None) -> None:
         """Note an access to global memory; `address` does not include the site's offset."""
         threads, addresses = self._of(lanes, site, address)
         first = int(addresses[0])
@@ -119,7 +119,9 @@ class StepRecorder(Counters):
         if site.verb != "reads":
             self._pending.append((site, addresses))
 
-    def shared_access(self, lanes: Lanes, site: Site, address: Array, source: Array | None = None) -> None:
+    def shared_access(
+        self, lanes: Lanes, site: Site, address: Array, source: Array | None = None, bypass: bool = False
+    ) -> None:
         """Note an access to shared memory; `address` does not include the site's offset."""
         threads, addresses = self._of(lanes, site, address)
         self._note_access(Access("shared", site.verb, site.nbytes, "", threads, addresses))

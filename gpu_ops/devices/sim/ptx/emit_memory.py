@@ -112,7 +112,8 @@ class MemoryOperations:
             target = self.site(line, "shared", to_offset, "writes", nbytes)
             origin = self.site(line, "global", offset, "reads", nbytes)
             given = self.value(line.args[3], "i4") if len(line.args) > 3 else "None"
-            self.emit(f"S.copy_async(L, ({target}, {origin}), {to}, {source}, {nbytes // 4}, {given})")
+            sites = f"({target}, {origin})"
+            self.emit(f"S.copy_async(L, {sites}, {to}, {source}, {nbytes // 4}, {given}, {'cg' in what})")
         else:
             raise refused(line)
 
