@@ -323,6 +323,29 @@ def test_a_difference_is_explained_by_the_machine_code_of_both(
     )
 
 
+def test_machine_code_that_cannot_be_compared_explains_nothing(
+    simulated: XRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gpu_ops.explaining.profiler import comparing
+
+    (launch,) = read_profile(table("totals", tmp_path, '"865"', '"866"'))
+    launch = replace(launch, instructions=simulated_instructions(sass(*CODE)))
+    other = replace(launch, instructions=("EXIT",))
+    (kernel,) = simulated.kernels
+    kernel = replace(kernel, code=KernelCode("sm_90", (), sass(*CODE)))
+    cases = (
+        ([launch], replace(kernel, defines=({}, {"A": 1})), "sm_90", OTHER),
+        ([launch, other], replace(kernel, launches=2), "sm_90", OTHER),
+        ([other], kernel, "sm_75", ""),
+    )
+    for launches, own, architecture, why in cases:
+        monkeypatch.setattr(comparing, "read_profile", lambda path, found=launches: found)
+        x = replace(simulated, kernels=(own,), architecture=architecture)
+        found = only(compare_with_profile(x, "a.ncu-rep"))
+        assert not any("machine code" in note for note in found.notes)
+        assert {one.why for one in found.totals if not one.equal} == {why}
+
+
 @pytest.mark.thorough
 def test_the_machine_code_of_a_report_is_that_of_its_compiler() -> None:
     pytest.importorskip("ncu_report")
