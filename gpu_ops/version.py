@@ -61,6 +61,11 @@ def upgrade(package: str) -> str:
     return _pip("install -U", package)
 
 
+def exact(package: str, release: str) -> str:
+    """The command that installs a release of a package in this program's environment."""
+    return _pip("install", f"{package}=={release}")
+
+
 def uninstall(packages: Sequence[str]) -> str:
     """The command that removes packages from this program's environment."""
     return _pip("uninstall", *packages)

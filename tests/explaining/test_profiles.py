@@ -16,12 +16,25 @@ import pytest
 
 from gpu_ops import ParamError, find_filter, from_array
 from gpu_ops.cli import main
+from gpu_ops.devices.nvrtc import nvrtc_version
+from gpu_ops.devices.sass.listing import SassLine, control_of
 from gpu_ops.errors import ReportError
-from gpu_ops.explaining.profiler.comparing import AGAIN, MOVED, OTHER, TURNS, KernelProfile, compare_with_profile
+from gpu_ops.explaining.machine_code import KernelCode
+from gpu_ops.explaining.profiler.comparing import (
+    AGAIN,
+    DIVERGED,
+    MOVED,
+    OTHER,
+    OTHER_CODE,
+    TURNS,
+    KernelProfile,
+    compare_with_profile,
+)
+from gpu_ops.explaining.profiler.instructions import profiled_instructions, simulated_instructions
 from gpu_ops.explaining.profiler.launches import IDEAL, SECTORS, WAVEFRONTS, ProfiledLaunch
 from gpu_ops.explaining.profiler.reading import read_profile
 from gpu_ops.explaining.xray import XRay, xray
-from gpu_ops.version import install
+from gpu_ops.version import exact, install
 
 FOLDER = Path(__file__).parent / "profiles"
 REPORT = FOLDER / "mean1d_shared.ncu-rep"
@@ -237,6 +250,112 @@ def test_a_line_with_atomic_operations_has_a_reason_of_its_own(
     counts = {**kernel.totals, "atomics": atomics, "unsettled_requests": unsettled, "shared_wavefronts": 1}
     (found,) = compare_with_profile(replace(simulated, kernels=(replace(kernel, totals=counts),)), REPORT)
     assert {one.why for one in found.totals if not one.equal} == {why}
+
+
+def sass(*texts: str) -> tuple[SassLine, ...]:
+    """Machine code of these texts, each with the label of its place."""
+    return tuple(SassLine(16 * at, text, 0, control_of(0), {}, f".L_x_{at}") for at, text in enumerate(texts))
+
+
+CODE = ("LDC R1, c[0x0][0x28]", "@!P0 LDG.E.128 R8, desc[UR4][R2.64]", "BRA `(.L_x_0)", "@P1 EXIT", "BRA `(.L_x_4)")
+
+
+def test_the_same_machine_code_is_the_same_in_the_words_of_both_tools() -> None:
+    texts = (
+        "      LDC R1, c[0x0][0x28]",
+        "@!P0  LDG.E.128 R9.reuse, desc[UR4][R2.64]",
+        "      BRA 0x7fe000",
+        "@P1   EXIT",
+    )
+    filled = (*texts, "      BRA 0x7fe040", "      NOP", "      NOP")
+    expected = ("LDC", "LDG.E.128", "BRA", "EXIT")
+    for listed in (texts, filled):
+        code = [(0x7FE000 + 16 * at, text) for at, text in enumerate(listed)]
+        assert profiled_instructions(reversed(code)) == simulated_instructions(sass(*CODE)) == expected
+    for other in ("LDG.E.64 R8, desc[UR4][R2.64]", "@!P0 LDS.128 R8, [R2]"):
+        assert simulated_instructions(sass(CODE[0], other, *CODE[2:])) != expected
+    assert simulated_instructions(sass(*CODE[:-1], "BRA `(.L_x_0)")) == (*expected, "BRA"), "a loop"
+    assert profiled_instructions([(0x7FE000, "")]) == () == simulated_instructions(sass("CALL.ABS.NOINC R2", *CODE))
+
+
+@pytest.mark.parametrize(
+    ("texts", "atomics", "unsettled", "why"),
+    [
+        *((CODE, 0, 0, DIVERGED), (CODE, 3, 0, AGAIN), (CODE, 3, 2, TURNS), ((), 0, 0, OTHER), ((), 3, 0, AGAIN)),
+        *((CODE[:2], 0, 0, OTHER_CODE), (CODE[:2], 3, 0, OTHER_CODE), (CODE[:2], 3, 2, TURNS)),
+    ],
+)
+def test_a_difference_is_explained_by_the_machine_code_of_both(
+    simulated: XRay,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    texts: tuple[str, ...],
+    atomics: int,
+    unsettled: int,
+    why: str,
+) -> None:
+    from gpu_ops.explaining.profiler import comparing
+
+    (launch,) = read_profile(table("totals", tmp_path))
+    file = simulated.kernels[0].file
+    there = {(file, 26): {SECTORS: 491.0}, (file, 33): {WAVEFRONTS: 1.0}}
+    launch = replace(launch, lines=there, instructions=simulated_instructions(sass(*CODE)))
+    monkeypatch.setattr(comparing, "read_profile", lambda path: [launch])
+    (kernel,) = simulated.kernels
+    own, *headers = kernel.files
+    counts = {place: {**one, "atomics": atomics, "unsettled_requests": unsettled} for place, one in own.lines.items()}
+    totals = {**kernel.totals, "global_load_sectors": 0, "atomics": atomics, "unsettled_requests": unsettled}
+    code = KernelCode("sm_90", (), sass(*texts))
+    changed = replace(kernel, code=code, totals=totals, files=(replace(own, lines=counts), *headers))
+    found = only(compare_with_profile(replace(simulated, kernels=(changed,)), "a.ncu-rep"))
+    (sectors,) = [one for one in found.lines if (one.line, one.counter) == (26, "sectors")]
+    assert (sectors.simulated, sectors.profiled, sectors.why) == (490, 491, why)
+    assert next(one for one in found.totals if one.counter == "sectors").why == why
+    moved = next(one for one in found.lines if (one.line, one.counter) == (33, "wavefronts"))
+    version = ".".join(map(str, nvrtc_version()))
+    if texts != CODE[:2]:
+        assert moved.why == MOVED and found.notes == ()
+        return
+    assert moved.why == why and found.notes == (
+        f"The profile has other machine code, 4 instructions, than the simulation, 2 by NVRTC {version}: make the "
+        f"profile with NVRTC {version}, or install the version that compiled the profiled kernel "
+        f"({exact('nvidia-cuda-nvrtc', 'VERSION')}); take the same source and defines.",
+    )
+
+
+def test_machine_code_that_cannot_be_compared_explains_nothing(
+    simulated: XRay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from gpu_ops.explaining.profiler import comparing
+
+    (launch,) = read_profile(table("totals", tmp_path, '"865"', '"866"'))
+    launch = replace(launch, instructions=simulated_instructions(sass(*CODE)))
+    other = replace(launch, instructions=("EXIT",))
+    (kernel,) = simulated.kernels
+    kernel = replace(kernel, code=KernelCode("sm_90", (), sass(*CODE)))
+    cases = (
+        ([launch], replace(kernel, defines=({}, {"A": 1})), "sm_90", OTHER),
+        ([launch, other], replace(kernel, launches=2), "sm_90", OTHER),
+        ([other], kernel, "sm_75", ""),
+    )
+    for launches, own, architecture, why in cases:
+        monkeypatch.setattr(comparing, "read_profile", lambda path, found=launches: found)
+        x = replace(simulated, kernels=(own,), architecture=architecture)
+        found = only(compare_with_profile(x, "a.ncu-rep"))
+        assert not any("machine code" in note for note in found.notes)
+        assert {one.why for one in found.totals if not one.equal} == {why}
+
+
+@pytest.mark.thorough
+def test_the_machine_code_of_a_report_is_that_of_its_compiler() -> None:
+    pytest.importorskip("ncu_report")
+    found = find_filter("mean1d")
+    x = xray(found, found.variant("shared"), from_array(np.ones(3000, np.float32)), {}, {}, "sm_90", code=True)
+    (launch,) = read_profile(REPORT)
+    assert len(launch.instructions) == 327 and launch.instructions[-1] == "RET.REL.NODEC"
+    notes = only(compare_with_profile(x, REPORT)).notes
+    other = "The profile has other machine code, 327 instructions, than the simulation"
+    assert [other in note for note in notes] == ([] if nvrtc_version() == (13, 0) else [True])
 
 
 def test_a_profile_of_another_kernel_is_refused(tmp_path: Path) -> None:

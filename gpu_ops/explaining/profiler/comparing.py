@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from gpu_ops.devices.nvrtc import nvrtc_version
 from gpu_ops.errors import ParamError, counted, plain
+from gpu_ops.explaining.profiler.instructions import Instructions, simulated_instructions
 from gpu_ops.explaining.profiler.launches import (
     IDEAL,
     IDEAL_WAVEFRONTS,
@@ -20,6 +22,7 @@ from gpu_ops.explaining.profiler.launches import (
 )
 from gpu_ops.explaining.profiler.reading import read_profile
 from gpu_ops.explaining.xray import KernelXRay, XRay
+from gpu_ops.version import exact
 
 _KINDS = ("load", "store", "atomic")
 COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
@@ -32,7 +35,10 @@ COUNTERS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 MOVED = "the whole kernel has the same number: the machine code has it at another line"
 AGAIN = "an atomic operation that the GPU tries again until it is first counts each time"
 TURNS = "unknown: it depends on which thread comes first"
+DIVERGED = "not explained by addresses: lanes may stay diverged longer on the GPU"
+OTHER_CODE = "the profile is of other machine code, which may make other accesses"
 OTHER = "not explained by addresses: lanes may stay diverged longer on the GPU, or another compiler made its code"
+"""Where the machine code of one of both is not known."""
 NAMED = 5
 """The most kernels that an error names."""
 
@@ -91,15 +97,19 @@ def _some(names: Sequence[str]) -> str:
 def _kernel(kernel: KernelXRay, all_launches: Sequence[ProfiledLaunch], x: XRay, name: str) -> KernelProfile:
     launches = _once(kernel, all_launches)
     notes = _notes(kernel, launches, x, name)
+    fits, reason = not notes, OTHER
+    if launches[0].architecture == x.architecture and (codes := _codes(kernel, launches)):
+        reason = DIVERGED if codes[0] == codes[1] else OTHER_CODE
+        notes += [] if codes[0] == codes[1] else [_other_code(*codes)]
     totals = _added([one.totals for one in launches])
     files = [f.file for f in kernel.files]
     theirs: dict[Place, Mapping[str, float]] = {}
     for place in {place for one in launches for place in one.lines}:
         theirs[_own_file(place[0], files), place[1]] = _added([one.lines.get(place, {}) for one in launches])
     whole = tuple(
-        _compared("", 0, metric, kernel.totals, totals, not notes, "")
+        _compared("", 0, metric, kernel.totals, totals, fits, reason)
         for metric in COUNTERS
-        if metric in totals or notes
+        if metric in totals or not fits
     )
     same = {one.counter for one in whole if one.equal}
     ours = {(f.file, line): counts for f in kernel.files for line, counts in f.lines.items()}
@@ -107,9 +117,9 @@ def _kernel(kernel: KernelXRay, all_launches: Sequence[ProfiledLaunch], x: XRay,
     order = {file: number for number, file in enumerate(files)}
     for place in sorted({*ours, *theirs}, key=lambda p: (order.get(p[0], len(order)), p)) if theirs else ():
         for metric, (title, _) in COUNTERS.items():
-            why = MOVED if title in same else ""
+            why = MOVED if title in same and reason != OTHER_CODE else reason
             own = {metric: 0.0, **theirs.get(place, {})} if metric in totals else {}
-            one = _compared(*place, metric, ours.get(place, {}), own, not notes, why)
+            one = _compared(*place, metric, ours.get(place, {}), own, fits, why)
             if one.simulated or one.profiled:
                 lines.append(one)
     if not theirs:
@@ -126,6 +136,24 @@ def _once(kernel: KernelXRay, launches: Sequence[ProfiledLaunch]) -> Sequence[Pr
     return turns[0] if all(turn == turns[0] for turn in turns) else launches
 
 
+def _codes(kernel: KernelXRay, launches: Sequence[ProfiledLaunch]) -> tuple[Instructions, Instructions] | None:
+    """The instructions of the profile and of the simulation; None where those of one are not known, or where launches
+    have different ones, because an X-ray has those of the first."""
+    theirs = {one.instructions for one in launches}
+    first, own = launches[0].instructions, simulated_instructions(kernel.code.sass if kernel.code else ())
+    return (first, own) if len(theirs) == 1 and len(kernel.defines) < 2 and first and own else None
+
+
+def _other_code(theirs: Instructions, own: Instructions) -> str:
+    """Which compiler to use, where the machine code differs."""
+    version = ".".join(map(str, nvrtc_version()))
+    return (
+        f"The profile has other machine code, {counted(len(theirs), 'instruction')}, than the simulation, "
+        f"{len(own):,} by NVRTC {version}: make the profile with NVRTC {version}, or install the version that "
+        f"compiled the profiled kernel ({exact('nvidia-cuda-nvrtc', 'VERSION')}); take the same source and defines."
+    )
+
+
 def _compared(
     file: str, line: int, metric: str, counts: Mapping[str, int], theirs: Mapping[str, float], fits: bool, why: str
 ) -> Compared:
@@ -135,8 +163,11 @@ def _compared(
         return Compared(file, line, title, simulated, None)
     if simulated == profiled or not fits:
         return Compared(file, line, title, simulated, profiled)
-    usual = TURNS if counts.get("unsettled_requests") else AGAIN if counts.get("atomics") else OTHER
-    return Compared(file, line, title, simulated, profiled, why or usual)
+    if why != MOVED and counts.get("unsettled_requests"):
+        why = TURNS
+    elif why not in (MOVED, OTHER_CODE) and counts.get("atomics"):
+        why = AGAIN
+    return Compared(file, line, title, simulated, profiled, why)
 
 
 def _notes(kernel: KernelXRay, launches: Sequence[ProfiledLaunch], x: XRay, name: str) -> list[str]:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from gpu_ops.errors import ReportError, plain
-from gpu_ops.explaining.profiler.launches import METRICS, Place, ProfiledLaunch
+from gpu_ops.explaining.profiler.instructions import profiled_instructions
+from gpu_ops.explaining.profiler.launches import EXECUTED, METRICS, Place, ProfiledLaunch
 from gpu_ops.explaining.profiler.tables import LINES, read_table
 from gpu_ops.io.regular import require_regular
 from gpu_ops.version import install, upgrade
@@ -81,6 +82,7 @@ def _of_action(action: Any) -> ProfiledLaunch:
 
     lines: dict[Place, dict[str, float]] = defaultdict(lambda: defaultdict(float))
     totals: dict[str, float] = {}
+    code: dict[int, str] = {}
     for name in METRICS:
         metric = action.metric_by_name(name)
         if metric is None:
@@ -91,14 +93,18 @@ def _of_action(action: Any) -> ProfiledLaunch:
             continue
         addresses = metric.correlation_ids()
         for number in range(metric.num_instances()):
-            place, one = action.source_info(addresses.as_uint64(number)), metric.as_double(number)
+            address, one = addresses.as_uint64(number), metric.as_double(number)
+            place = action.source_info(address)
+            if name == EXECUTED:
+                code[address] = action.sass_by_pc(address)
             if place is not None:
                 lines[place.file_name(), place.line()][name] += one
     major, minor = (value(f"device__attribute_compute_capability_{part}") for part in ("major", "minor"))
     architecture = f"sm_{major}{minor}" if major is not None and minor is not None else ""
     card = str(value("device__attribute_display_name") or "")
     own = {place: dict(metrics) for place, metrics in lines.items()}
-    return ProfiledLaunch(action.name(), card, architecture, extents("grid"), extents("block"), totals, own)
+    shape, instructions = (extents("grid"), extents("block")), profiled_instructions(code.items())
+    return ProfiledLaunch(action.name(), card, architecture, *shape, totals, own, instructions)
 
 
 def _is_number(value: Any) -> bool:
