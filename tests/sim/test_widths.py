@@ -80,6 +80,9 @@ def test_a_matrix_that_nobody_needs_is_not_loaded() -> None:
     ]
     assert pieces(loads, [(1, "LDSM.16.M88.4 R4, [R2]")]) == {}
     assert pieces(loads, [(1, "IMAD R4, R2, R3, R4")]) == {1: ()}
+    assert pieces(2 * loads, [(1, "LDSM.16.M88.4 R4, [R2]"), (1, "LDSM.16.M88.4 R4, [R2+0x10]")]) == {2: ()}
+    rows = ["ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r3, %r4}, [%r1]"]
+    assert pieces(2 * rows, [(2, "LDSM.16.MT88.2 R4, [R2]")]) == {1: ()}
 
 
 @pytest.mark.parametrize(

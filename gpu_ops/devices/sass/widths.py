@@ -66,7 +66,7 @@ def access_pieces(
         copies += [widths[a.row].count(a.nbytes) for a in accesses]
         usual = median_high([n for n in copies if n] or [1])
         found |= {a.row: p for a in accesses if (p := _pieces(a, widths[a.row], usual)) is not None}
-        for other in [a for a in accesses if len(widths[a.row]) > usual and a.row not in found]:
+        for other in [a for a in accesses if a.nbytes and len(widths[a.row]) > usual and a.row not in found]:
             for a in accesses:  # an instruction may have the line of a neighbour
                 by = a.address.offset - other.address.offset
                 alike = (a.kind, a.nbytes, a.address.base) == (other.kind, other.nbytes, other.address.base)
@@ -142,7 +142,8 @@ def _blocks(body: Sequence[Instruction | Label | Targets | Prototype]) -> Iterat
 
 
 def _access(line: Instruction) -> _Access | None:
-    kind = line.op[1].replace("load", "ld").replace("store", "st") if line.op[0] == "wmma" else line.op[0]
+    kind = {"load": "ld", "store": "st"}.get(line.op[1], "") if line.op[0] == "wmma" else line.op[0]
+    kind = "ld" if kind == "ldmatrix" else kind
     space = next((part for part in line.op if part in ("global", "shared")), "")
     if kind not in ("ld", "st") or not space:
         return None
@@ -150,5 +151,5 @@ def _access(line: Instruction) -> _Access | None:
     if not isinstance(address, Mem):
         return None
     count = next((int(part[1:]) for part in line.op if part in ("v2", "v4", "v8")), 1)
-    nbytes = 0 if line.op[0] == "wmma" else count * size_of(line.op[-1])
+    nbytes = 0 if line.op[0] != kind else count * size_of(line.op[-1])
     return _Access(line.row, (kind, space), nbytes, address)
