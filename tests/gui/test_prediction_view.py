@@ -204,7 +204,7 @@ def test_sliders_move_the_times_and_stop_at_the_gpu_as_it_is(qtbot, window, engi
 def test_the_wheel_scrolls_the_page_and_changes_what_has_the_focus(qtbot, window, engine) -> None:
     view = open_tab(qtbot, window, engine)
     answer(engine, Counted((SLOW,)))
-    window.resize(1100, 600)
+    window.resize(1100, 900)
     qtbot.waitUntil(lambda: view.verticalScrollBar().maximum() > 0)
     controls = (view.gpus, *(part for n in view.numbers.numbers.values() for part in (n.slider, n.spin)))
     view.again.setFocus()
