@@ -2,8 +2,8 @@
 
 The numbers equal those of the counters: the start of a lane's access decides its sector; wavefronts of shared memory
 are counted by half-warps for 8 bytes per lane and by quarters of a warp for 16, two of them together in a load where
-neighbouring lanes have one address and no bank conflict. An asynchronous copy may take more, one for each line of
-global memory at least: the counters have those.
+neighbouring lanes have one address and no bank conflict. An asynchronous copy may take more, because its lanes also
+take turns where they read: the counters have those.
 """
 
 from __future__ import annotations
