@@ -125,3 +125,37 @@ def test_lanes_hold_every_element_of_a_matrix(
     assert (held == 1).all()
     near = columns if fragment.along == "row" else rows
     assert (np.diff(near.reshape(32, -1, fragment.pair), axis=2) == 1).all()
+
+
+SUMS = """
+#include <mma.h>
+using namespace nvcuda;
+extern "C" __global__ void sums(const half* a, float* c, int pitch)
+{
+    wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::ORDER> x;
+    wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::row_major> y;
+    wmma::fragment<wmma::accumulator, 16, 16, 16, float> z;
+    wmma::fill_fragment(z, 0.0f);
+    wmma::load_matrix_sync(x, a, pitch);
+    wmma::fill_fragment(y, __float2half(1.0f));
+    wmma::mma_sync(z, x, y, z);
+    wmma::store_matrix_sync(c, z, pitch, wmma::mem_row_major);
+}
+"""
+
+
+@pytest.mark.parametrize("order", ["row_major", "col_major"])
+def test_halves_are_loaded_in_pairs_by_row_and_by_column(order: str) -> None:
+    """The machine code of sm_90 loads pairs of a column, and turns the matrix in registers (MOVM)."""
+    own = OwnFile("own.cu", {"own.cu": SUMS.replace("ORDER", order)})
+    launch = OwnLaunch(own, None, (1, 1, 1), (32, 1, 1), ("random:float16:512", "zeros:float32:512", "32"), 0)
+    found = simulate(launch, "sm_90")
+    assert found.xray is not None and not found.xray.findings
+    lines = found.xray.kernels[0].files[0].lines.values()
+    load = next(c for c in lines if c.get("global_load_requests"))
+    store = next(c for c in lines if c.get("global_store_requests"))
+    assert (load["global_load_requests"], load["global_load_sectors"]) == (4, 32)
+    assert (store["global_store_requests"], store["global_store_sectors"]) == (4, 32)
+    a = found.outputs["a"].astype(np.float32).reshape(16, 32)[:, :16]
+    expected = a.sum(axis=1 if order == "row_major" else 0)
+    np.testing.assert_allclose(found.outputs["c"].reshape(16, 32)[:, :16], expected[:, None] + 0 * a, rtol=1e-6)
