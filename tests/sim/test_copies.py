@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from gpu_ops.errors import KernelError
+from gpu_ops.own_kernels.launching import OwnLaunch, simulate
+from gpu_ops.own_kernels.sources import OwnFile
 from tests.sim.bench import Case, Outcome, launch
 
 HEAD = """
@@ -119,3 +121,35 @@ def test_a_copy_counts_as_a_load_and_as_a_store() -> None:
     assert counters["global_load_sectors"] == counters["global_store_sectors"] == 16
     assert counters["shared_store_requests"] == counters["shared_load_requests"] == 2
     assert counters["shared_wavefronts"] == 8
+
+
+PAST_L1 = r"""
+extern "C" __global__ void copies(const char* x, int* out, int given)
+{
+    __shared__ __align__(128) char s[512];
+    unsigned to = __cvta_generic_to_shared(s + 16 * threadIdx.x);
+    const char* from = x + 16 * threadIdx.x + 16;
+    if (given < 0) asm volatile("cp.async.WAY.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+    else asm volatile("cp.async.WAY.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(given) : "memory");
+    asm volatile("cp.async.commit_group;\ncp.async.wait_group 0;" ::: "memory");
+    __syncwarp();
+    out[threadIdx.x] = *(int*)(s + 16 * threadIdx.x);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("way", "given", "counts"),
+    [("ca", -1, (17, 4)), ("cg", -1, (32, 12)), ("ca", 16, (17, 4)), ("cg", 16, (32, 4)), ("cg", 0, (0, 4))],
+)
+def test_copies_past_l1_are_counted_as_the_gpu_makes_them(way: str, given: int, counts: tuple[int, int]) -> None:
+    """Sectors and wavefronts of one warp whose source is 16 bytes further than a line, as an H200 had them."""
+    own = OwnFile("own.cu", {"own.cu": PAST_L1.replace("WAY", way)})
+    arguments = ("range:uint8:1024", "zeros:int32:32", str(given))
+    found = simulate(OwnLaunch(own, None, (1, 1, 1), (32, 1, 1), arguments), "sm_90")
+    assert found.xray is not None and not found.xray.findings
+    whole = found.xray.kernels[0].totals
+    assert whole.get("global_load_sectors", 0) == counts[0]
+    read = 4  # 32 words, 16 bytes apart
+    assert whole["shared_wavefronts"] - read == counts[1]
+    np.testing.assert_array_equal(found.outputs["out"] != 0, np.full(32, given != 0))

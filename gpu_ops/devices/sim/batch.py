@@ -140,9 +140,9 @@ class Batch(ImageOperations, TensorOperations, ClusterOperations, ArrivalOperati
         """Copy `count` words from global memory to shared memory asynchronously, past L1 with `bypass`; where `given`
         bytes are 0, zeros."""
         target, origin = sites
-        past = target if bypass else None
+        past = to + target.offset if bypass else None
         if given is None:
-            values = self._load_to_copy(lanes, origin, source, count, past, to)
+            values = self._load_to_copy(lanes, origin, source, count, past)
         else:
             size = lanes.fill_inactive(given)
             if ((size != 0) & (size != 4 * count)).any():
@@ -150,7 +150,7 @@ class Batch(ImageOperations, TensorOperations, ClusterOperations, ArrivalOperati
                 raise KernelError(
                     f"{place}: a simulated GPU copies all {whole} bytes of a cp.async or none; give {whole} or 0."
                 )
-            values = self._loaded_where(lanes, origin, source, count, np.broadcast_to(size != 0, lanes.shape), past, to)
+            values = self._loaded_where(lanes, origin, source, count, np.broadcast_to(size != 0, lanes.shape), past)
         if self.counters is not None:
             if bypass and given is not None:  # each is written as a store of its lanes
                 self.counters.shared_access(lanes, target, to)
@@ -158,31 +158,22 @@ class Batch(ImageOperations, TensorOperations, ClusterOperations, ArrivalOperati
                 self.counters.shared_access(lanes, target, to, source + origin.offset, bypass)
         self.copies.begin(lanes, target, to, np.uint32, values)
 
-    def _load_to_copy(
-        self, lanes: Lanes, site: Site, source: Array, count: int, past: Site | None, to: Array
-    ) -> list[Array]:
-        """Words from global memory that are copied to addresses of shared memory, with the site `past` L1."""
+    def _load_to_copy(self, lanes: Lanes, site: Site, source: Array, count: int, past: Array | None) -> list[Array]:
+        """Words from global memory that are copied; those that go past L1 to addresses `past` in shared memory."""
         if self.counters is not None:
-            self.counters.global_access(lanes, site, source, None if past is None else to + past.offset)
+            self.counters.global_access(lanes, site, source, past)
         return self.memory.load(lanes, site, source, np.uint32, count)
 
     def _loaded_where(
-        self,
-        lanes: Lanes,
-        site: Site,
-        source: Array,
-        count: int,
-        selection: Array,
-        past: Site | None,
-        to: Array,
+        self, lanes: Lanes, site: Site, source: Array, count: int, selection: Array, past: Array | None
     ) -> list[Array]:
         """Words from global memory for the lanes in `selection`, zeros for the others."""
         values = [np.zeros(lanes.shape, np.uint32) for _ in range(count)]
         some = lanes.subset(selection)
         if some is None:
             return values
-        cut = (lanes.cut(array, selection) for array in (source, to))
-        loaded = self._load_to_copy(some, site, next(cut), count, past, next(cut))
+        past = None if past is None else lanes.cut(past, selection)
+        loaded = self._load_to_copy(some, site, lanes.cut(source, selection), count, past)
         where = selection if lanes.mask is None else selection & lanes.mask
         for value, one in zip(values, loaded, strict=True):
             value[where] = some.active(one)
