@@ -210,12 +210,13 @@ class Spread:
         if future not in self._running:
             return
         task, is_alone = self._running.pop(future)
-        if future.status == "finished":
-            yield from self._finish(task, _result_of(future, self._watch))
-        elif future.status == "error" and _is_lost(future):
-            yield from self._lose(task, is_alone)
-        elif future.status == "error":
-            raise future.exception()
+        if future.status in ("finished", "error"):
+            try:
+                ended = _result_of(future, self._watch)
+            except _Lost:
+                yield from self._lose(task, is_alone)
+            else:
+                yield from self._finish(task, ended)
         elif future.status == "cancelled":
             self._watch.gone()
         else:  # the worker died before it gave its result away: the task runs again
@@ -266,7 +267,7 @@ def on_workers(workers: Workers, ahead: int) -> Executor[Any, Any]:
             for trial in range(TRIALS):
                 while not _has_ended(future):
                     watch.check()
-                if not _is_lost(future):
+                with suppress(_Lost):
                     return _result_of(future, watch)
                 future = client.submit(work, part, pure=False) if trial < TRIALS - 1 else None
             raise KernelError(f"{TRIALS} workers died in the same part of it; look at the memory that it needs")
@@ -294,19 +295,19 @@ def _has_ended(future: Any) -> bool:
     return False
 
 
+class _Lost(Exception):
+    """The worker of a task died, perhaps while the result travelled and when the task ran once more for that."""
+
+
 def _result_of(future: Any, watch: _Watch) -> Any:
-    """The result of a task that has ended, or its error. Raises DeviceError where the scheduler goes away while the
-    result travels."""
+    """The result of a task that has ended. Raises its error, _Lost, and DeviceError where the scheduler goes away while
+    the result travels."""
+    from distributed import KilledWorker
     from distributed.comm import CommClosedError
 
     try:
         return future.result()
-    except CommClosedError:
+    except KilledWorker:
+        raise _Lost from None
+    except (CommClosedError, CancelledError):
         watch.gone()
-
-
-def _is_lost(future: Any) -> bool:
-    """Whether the worker of a task that has ended died."""
-    from distributed import KilledWorker
-
-    return isinstance(future.exception(), KilledWorker)

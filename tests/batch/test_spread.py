@@ -414,6 +414,35 @@ def test_a_result_that_is_lost_with_its_worker_is_waited_for_again() -> None:
     assert [*spread._take(), *spread._take()] == [(item, Done({"name": "x"}, 0))] and not spread._running
 
 
+class Travelling(Lost):
+    """A task that has ended, whose result is lost on its way, as is the worker that does it again."""
+
+    status = "finished"
+
+    def exception(self, timeout: float | None = None) -> None:
+        pass
+
+    def result(self) -> Ended:
+        raise distributed.KilledWorker("task", None, 0)
+
+
+def test_a_result_that_is_lost_on_its_way_costs_its_own_files_a_second_run() -> None:
+    work, task, item, told = Work(SPEC, ""), Travelling(), Item(0, Path("x"), Path(), "x"), list[str]()
+    spread = Spread(Workers(None, 1, work, {}, ("cpu",)), work, [], 1, tell=told.append)
+    spread._running[task] = [(item, None)], False
+    spread._ended.put(task)
+    assert not list(spread._take()) and list(spread._suspects) == [(item, None)]
+    assert told == ["A worker died; what it had is computed again: 1 file."]
+
+
+def test_a_part_whose_result_is_lost_on_its_way_is_computed_again() -> None:
+    futures = [Travelling(), Outcome()]
+    futures[1].end("finished", "done")
+    client = type("", (), {"submit": lambda *a, **how: futures.pop(0), "cancel": lambda *a, **how: None})()
+    found = on_workers(Workers(client, 1, Work(SPEC, ""), {}, ("cpu",)), 1)(str, ["part"])
+    assert list(found) == ["done"] and not futures
+
+
 def test_workers_that_are_stopped_end_what_they_have_and_begin_no_more(workers: Workers, folder: Path) -> None:
     for k in range(40):
         save(f"in/slow{k:02d}.npy", np.full((8, 8), k, np.uint8))
