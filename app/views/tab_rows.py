@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Signal, Slot
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QAbstractButton, QButtonGroup, QSizePolicy, QStackedWidget, QWidget
 
@@ -34,6 +34,7 @@ class TabRows(QWidget):
         place = self._pages.count()
         button = named(ChoiceButton(self._row), f"{page.objectName()}.tab", title)
         button.setText(title)
+        button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # else arrow keys go to what had the focus before a click
         self._buttons.addButton(button, place)
         self._flow.addWidget(button)
         self._policies[page] = page.sizePolicy().verticalPolicy()

@@ -76,7 +76,7 @@ def launch(request: dict[str, Any]) -> dict[str, Any]:
     counted_run = None
     try:
         with piece(f"{plain(r.name)} on the simulated GPU", *limits):
-            counted_run = simulate(own, r.architecture)
+            counted_run = simulate(own, r.architecture, code=True)
             result["content"] = _content(counted_run.xray)
     except LimitReached as error:
         if measured is None:

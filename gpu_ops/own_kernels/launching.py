@@ -86,9 +86,9 @@ def simulate(
     coalescing: Rule = "today",
     code: bool = False,
 ) -> OwnRun:
-    """Run the launch on a simulated GPU and count; `code` also gives the PTX and the machine code. Raises ParamError,
-    KernelError with findings, LimitReached, Cancelled."""
-    options = Options(counters=counters, coalescing=coalescing)
+    """Run the launch on a simulated GPU and count; `code` also gives the PTX and the machine code, and counts accesses
+    as that makes them where it is known. Raises ParamError, KernelError with findings, LimitReached, Cancelled."""
+    options = Options(counters=counters, coalescing=coalescing, machine_code=code)
     if own.cluster and int(architecture[3:]) < CLUSTERS_FROM:
         raise ParamError(f"Clusters need sm_90 or later, and this is {architecture}; choose sm_90 or sm_120.")
     device = SimDevice(architecture, options, assemble=True).session(own.texts)

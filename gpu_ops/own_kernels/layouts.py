@@ -15,7 +15,7 @@ def layout_of_launch(own: OwnLaunch, architecture: str) -> Conflicts:
 
     def run(texts: Mapping[str, str], other: Mapping[str, Any]) -> Ran:
         file = replace(own.file, texts={**own.file.texts, **texts})
-        found = simulate(replace(own, file=file), architecture)
+        found = simulate(replace(own, file=file), architecture, code=True)
         assert found.xray is not None
         return Ran(found.outputs, found.xray.kernels, found.xray.faulty)
 

@@ -7,6 +7,7 @@ import pytest
 from fake_engine import FakeEngine, act, make
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QPalette
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolBar
 from simulated_rows import SIM
 from xray_answers import show, window_with
@@ -197,6 +198,15 @@ def test_all_tabs_of_the_xray_are_in_sight(qtbot, engine: FakeEngine, presenter:
         assert all(button.width() >= button.sizeHint().width() for button in own), "narrowed"
         assert panel.rect().contains(QRect(own[-1].mapTo(panel, QPoint()), own[-1].size()))
         assert len({tuple(button.geometry().getRect()) for button in own}) == len(own)
+
+
+def test_a_click_on_a_tab_takes_the_focus(qtbot, engine: FakeEngine) -> None:
+    """Else the arrow keys would change what had it before, such as the filter."""
+    window = window_with(qtbot, engine, (SIM,))
+    show(qtbot, window, engine)
+    button = window.xray_panel.tabs.button(window.xray_panel.accesses)
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert window.focusWidget() is button and window.xray_panel.tabs.currentWidget() is window.xray_panel.accesses
 
 
 def test_a_low_screen_scrolls_the_report_and_not_the_panel_around_it(qtbot, engine: FakeEngine) -> None:

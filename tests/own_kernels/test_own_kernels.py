@@ -11,7 +11,8 @@ import pytest
 
 from gpu_ops.cli import main
 from gpu_ops.devices.compiler import KernelParam
-from gpu_ops.errors import InputError, KernelError, ParamError
+from gpu_ops.devices.sass import disassembler
+from gpu_ops.errors import DeviceError, InputError, KernelError, ParamError
 from gpu_ops.own_kernels.arguments import names_of, parse, scalar_of
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
 from gpu_ops.own_kernels.sources import Declared, OwnFile, declared_kernels, read_file
@@ -389,3 +390,33 @@ def test_the_first_instance_of_a_template_fits_its_parameters() -> None:
         ParamError, match=r"sum<float> is no instance of sum, which is template <unsigned int threads, bo"
     ):
         simulate(OwnLaunch(file, "sum<float>", (1, 1, 1), (1, 1, 1), ("zeros:float32:1",)))
+
+
+ADDED = """__global__ void added(const float* x, float* y)
+{
+    __shared__ float sum;
+    if (threadIdx.x == 0) sum = 0;
+    __syncthreads();
+    atomicAdd(&sum, x[threadIdx.x]);
+    __syncthreads();
+    if (threadIdx.x == 0) y[0] = sum;
+}
+"""
+
+
+def test_an_xray_of_a_file_counts_what_the_machine_code_makes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An addition of floats to shared memory is a loop there."""
+    try:
+        disassembler.program()
+    except DeviceError as error:
+        pytest.skip(str(error))
+    file = tmp_path / "added.cu"
+    file.write_text(ADDED)
+    launch = ["--grid", "1", "--block", "64", "--arg", "random:float32:64", "--arg", "zeros:float32:1"]
+    assert main(["xray", str(file), *launch]) == 0
+    said = capsys.readouterr().out
+    assert "accesses are counted as the machine code makes them" in said
+    (line,) = (line for line in said.splitlines() if "atomicAdd(&sum" in line)
+    assert "?" in line, "it depends on which warp comes first"

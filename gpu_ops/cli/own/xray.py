@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
             if args.device.startswith("cuda"):
                 found, layout = measure(own, args.device, args.careful), None
             elif args.device == "sim":
-                found = simulate(own, args.gpu, args.counters, args.coalescing, code=bool(args.show))
+                found = simulate(own, args.gpu, args.counters, args.coalescing, code=not args.gate)
                 layout = layout_of_launch(own, args.gpu) if args.cliffs else None
             else:
                 raise ParamError(f"--device {plain(args.device, 40)} is neither sim nor cuda:N; choose one.")
