@@ -359,7 +359,9 @@ def test_the_machine_code_of_a_report_is_that_of_its_compiler() -> None:
 
 
 def test_a_profile_of_another_kernel_is_refused(tmp_path: Path) -> None:
-    sentence = "totals.csv is of mean1d_shared, the X-ray of mean1d_naive; choose the variant of the profile."
+    sentence = (
+        "totals.csv is of mean1d_shared, the X-ray of mean1d_naive; choose the variant or the kernel of the profile."
+    )
     with pytest.raises(ParamError, match=sentence):
         compare_with_profile(counted(variant="naive"), table("totals", tmp_path))
 

@@ -13,6 +13,7 @@ from gpu_ops.cli import main
 from gpu_ops.devices.compiler import KernelParam
 from gpu_ops.devices.sass import disassembler
 from gpu_ops.errors import DeviceError, InputError, KernelError, ParamError
+from gpu_ops.explaining.profiler.launches import IDEAL, IDEAL_WAVEFRONTS, SECTORS, WAVEFRONTS
 from gpu_ops.own_kernels.arguments import names_of, parse, scalar_of
 from gpu_ops.own_kernels.launching import OwnLaunch, OwnRun, measure, simulate
 from gpu_ops.own_kernels.sources import Declared, OwnFile, declared_kernels, read_file
@@ -420,3 +421,19 @@ def test_an_xray_of_a_file_counts_what_the_machine_code_makes(
     assert "accesses are counted as the machine code makes them" in said
     (line,) = (line for line in said.splitlines() if "atomicAdd(&sum" in line)
     assert "?" in line, "it depends on which warp comes first"
+
+
+def test_an_xray_of_a_file_is_compared_with_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Reports have a kernel's name without its namespaces and arguments of templates."""
+    file, profile = tmp_path / "added.cu", tmp_path / "added.csv"
+    file.write_text(f"namespace lab {{ template <int N> {ADDED} }}\n")
+    counts = {SECTORS: 3, IDEAL: 3, WAVEFRONTS: 8, IDEAL_WAVEFRONTS: 8}
+    rows = [["ID", "Kernel Name", *counts], ["", "", *("" for _ in counts)], ["0", "added", *counts.values()]]
+    profile.write_text("\n".join(",".join(f'"{cell}"' for cell in row) for row in rows))
+    launch = ["--grid", "1", "--block", "32", "--arg", "random:float32:32", "--arg", "zeros:float32:1"]
+    command = ["xray", str(file), "--kernel", "added<1>", *launch]
+    assert main([*command, "--ncu", str(profile)]) == 0
+    assert "added<1>, profiled by Nsight Compute: added.csv" in capsys.readouterr().out
+    profile.write_text(profile.read_text().replace('"added"', '"other"'))
+    assert main([*command, "--ncu", str(profile)]) == 2
+    assert "added.csv is of other, the X-ray of" in capsys.readouterr().err

@@ -12,6 +12,7 @@ import numpy as np
 from gpu_ops.cli import streams
 from gpu_ops.cli.kernel.cliffs import conflicts_text
 from gpu_ops.cli.kernel.mend import mending_text
+from gpu_ops.cli.kernel.profile import profiles_text
 from gpu_ops.cli.limits import within_limits
 from gpu_ops.cli.measure import emit
 from gpu_ops.cli.tables import align, seconds
@@ -19,6 +20,7 @@ from gpu_ops.cli.xray import single, stopped_text
 from gpu_ops.errors import FINE, WRONG, KernelError, ParamError, counted, plain
 from gpu_ops.explaining.cliffs.bank_conflicts import as_dict as conflicts_dict
 from gpu_ops.explaining.comparison import sentences_json
+from gpu_ops.explaining.profiler.comparing import compare_with_profile, profile_dict
 from gpu_ops.explaining.sentences import explain
 from gpu_ops.explaining.xray import as_dict
 from gpu_ops.own_kernels import KERNEL_FILES
@@ -69,12 +71,10 @@ def run(args: argparse.Namespace) -> int:
     wanted = conditions(args.gate) if args.gate else ()
     if wanted and args.device != "sim":
         raise ParamError("--gate needs the counters of a simulated GPU; leave --device out.")
-    if args.ncu:
-        raise ParamError("--ncu compares with a kernel of a filter; name the filter and its variant instead of a file.")
     if args.predict:
         raise ParamError("--predict is for a kernel of a filter; name the filter and its variant instead of a file.")
-    if (args.show or args.cliffs) and args.device != "sim":
-        flag = f"--show {args.show}" if args.show else "--cliffs"
+    if (args.show or args.cliffs or args.ncu) and args.device != "sim":
+        flag = f"--show {args.show}" if args.show else "--cliffs" if args.cliffs else "--ncu"
         raise ParamError(f"{flag} needs a simulated GPU; leave --device out, and name the GPU by --gpu.")
     try:
         simulated = not args.device.startswith("cuda")
@@ -94,11 +94,14 @@ def run(args: argparse.Namespace) -> int:
             return WRONG
         raise
     _save(found, targets)
+    profiles = compare_with_profile(found.xray, args.ncu) if args.ncu and found.xray else []
     if args.json:
-        emit(args.json, _json(found) | ({"conflicts": conflicts_dict(layout)} if layout else {}))
+        besides = {"profiles": profile_dict(profiles)} if profiles else {}
+        emit(args.json, _json(found) | besides | ({"conflicts": conflicts_dict(layout)} if layout else {}))
     if args.json != "-":
         print(_text(own, found, args.show))
         more = [conflicts_text(layout)] if layout else []
+        more += [profiles_text(found.xray, profiles)] if found.xray else []
         more += [mending_text(kinds_of(found.xray))] if args.mend and found.xray else []
         print("".join(f"\n{text}\n" for text in more if text), end="")
     if found.xray is None:

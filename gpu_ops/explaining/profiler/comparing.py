@@ -78,14 +78,21 @@ def compare_with_profile(x: XRay, path: str | Path) -> list[KernelProfile]:
     ParamError where it has none of them."""
     launches: dict[str, list[ProfiledLaunch]] = defaultdict(list)
     for one in read_profile(path):
-        launches[one.kernel.split("(")[0]].append(one)
-    found = [_kernel(k, launches[k.name], x, Path(path).name) for k in x.kernels if k.name in launches]
+        launches[_own_name(one.kernel)].append(one)
+    names = [_own_name(kernel.name) for kernel in x.kernels]
+    found = [
+        _kernel(k, launches[n], x, Path(path).name) for k, n in zip(x.kernels, names, strict=True) if n in launches
+    ]
     if not found:
         theirs, ours = _some(list(launches)), _some([k.name for k in x.kernels])
-        raise ParamError(
-            f"{plain(Path(path).name)} is of {theirs}, the X-ray of {ours}; choose the variant of the profile."
-        )
+        advice = "choose the variant or the kernel of the profile"
+        raise ParamError(f"{plain(Path(path).name)} is of {theirs}, the X-ray of {ours}; {advice}.")
     return found
+
+
+def _own_name(kernel: str) -> str:
+    """The name of a kernel without namespaces, arguments of templates and parameters, as reports have it."""
+    return kernel.split("(")[0].split("<")[0].rsplit("::", 1)[-1]
 
 
 def _some(names: Sequence[str]) -> str:
